@@ -1,0 +1,101 @@
+"""A candidate: a proposed optimizer, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+HyperparameterValue = int | float | bool | str
+
+
+@dataclass(frozen=True)
+class HyperparameterRange:
+    """Where a hyperparameter may lie.
+
+    Attributes:
+        kind: `"int"`, `"float"` or `"categorical"`.
+        low: Smallest value, for numbers.
+        high: Largest value, inclusive, for numbers.
+        log: Whether to search on a logarithmic scale.
+        choices: The values, for categorical ones.
+    """
+
+    kind: Literal["int", "float", "categorical"]
+    low: float | None = None
+    high: float | None = None
+    log: bool = False
+    choices: tuple[HyperparameterValue, ...] = ()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A proposed optimizer.
+
+    Attributes:
+        id: Unique in its run, such as `"0007"`.
+        class_name: Name of the one class deriving from `OptAlg` in `code`.
+        code: Python source.
+        description: What the algorithm does, in a sentence or two.
+        proposer: Who wrote it, such as `"offline"` or `"openai:gpt-4o"`.
+        operator: The mutation operator that asked for it, such as `"initial"` or `"crossover"`.
+        generation: 0 for the initial population.
+        parents: Ids of the candidates it was made from.
+        ranges: Declared ranges of its hyperparameters (the arguments of `__init__`), by name.
+    """
+
+    id: str
+    class_name: str
+    code: str
+    description: str
+    proposer: str
+    operator: str
+    generation: int
+    parents: tuple[str, ...] = ()
+    ranges: Mapping[str, HyperparameterRange] = field(default_factory=dict)
+
+
+class CandidateState(StrEnum):
+    """What became of a candidate."""
+
+    SCORED = "scored"
+    NO_PROPOSAL = "no_proposal"  # the proposer gave nothing usable
+    DUPLICATE = "duplicate"  # the same program as one that was scored before
+    REJECTED = "rejected"  # the static check refused the code
+    FAILED = "failed"  # it raised an error
+    TIMED_OUT = "timed_out"  # it ran past the wall-clock or CPU-time limit
+    KILLED = "killed"  # it died, or was ended for memory, forbidden system calls, or a broken protocol
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What scoring a candidate gave.
+
+    Attributes:
+        state: `SCORED`, or why there is no score.
+        reason: A short explanation of any other state, fit to be shown to the proposer.
+        fitness: Mean of `scores`, maximised by evolution; None unless scored.
+        scores: Score by the name of the search space: 0 is random search, 1 the optimum from the start.
+        interval: 95 % bootstrap interval of `fitness`.
+        repeats: Runs per search space behind each score.
+        own_compute_ms: The candidate's own compute per measurement it paid for, in milliseconds.
+        notes: Counts worth knowing, such as invalid or repeated requests.
+    """
+
+    state: CandidateState
+    reason: str = ""
+    fitness: float | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    interval: tuple[float, float] | None = None
+    repeats: int = 0
+    own_compute_ms: float | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A candidate with its evaluation."""
+
+    candidate: Candidate
+    evaluation: Evaluation

@@ -1,0 +1,1 @@
+"""SELECT: the loop, its settings, the population and the run log."""

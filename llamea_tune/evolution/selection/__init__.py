@@ -1,0 +1,1 @@
+"""Selection schemes, one file each."""

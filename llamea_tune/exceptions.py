@@ -1,0 +1,41 @@
+"""Errors that llamea-tune shows to people.
+
+Every message is one sentence that says what was wrong, where, and what to do. The command line prints it without a
+traceback and exits with code 2.
+"""
+
+
+class LlameaTuneError(Exception):
+    """Base class of all errors caused by input or environment rather than by a bug."""
+
+
+class SpaceFileError(LlameaTuneError):
+    """A search-space file is missing, unreadable, or does not hold what it should."""
+
+
+class SettingsError(LlameaTuneError):
+    """A setting is out of range, or settings contradict each other."""
+
+
+class RunDirectoryError(LlameaTuneError):
+    """A run directory is missing, in the way, in use, or corrupt."""
+
+
+class StrategyError(LlameaTuneError):
+    """A strategy is unknown, or its options are not the ones it takes."""
+
+
+class ProposerError(LlameaTuneError):
+    """A proposer cannot work at all: no key, no server, no recorded reply."""
+
+
+class SandboxError(LlameaTuneError):
+    """Candidates cannot be run safely on this machine, or the sandbox could not be started."""
+
+
+class ExportError(LlameaTuneError):
+    """A candidate cannot be exported."""
+
+
+class MissingDependencyError(LlameaTuneError):
+    """An optional package is needed for what was asked."""

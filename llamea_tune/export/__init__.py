@@ -1,0 +1,1 @@
+"""EXPORT: a standalone strategy file and its provenance record."""

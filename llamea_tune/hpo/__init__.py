@@ -1,0 +1,1 @@
+"""TUNE: hyperparameters of a strategy, by Optuna."""

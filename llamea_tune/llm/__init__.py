@@ -1,0 +1,1 @@
+"""ASK: language models behind one protocol."""

@@ -1,0 +1,1 @@
+"""PROPOSE: prompts, mutation operators, reply parsing, and the offline recombiner."""

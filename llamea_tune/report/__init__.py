@@ -1,0 +1,1 @@
+"""SHOW: tables and plots."""

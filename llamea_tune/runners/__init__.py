@@ -1,0 +1,21 @@
+"""MEASURE: one protocol for cached, live and recording runners; the meter keeps budget, clock and trace."""
+
+from llamea_tune.runners.cached import CachedRunner
+from llamea_tune.runners.gateway import Gateway
+from llamea_tune.runners.meter import Meter, Reply, RunBudget
+from llamea_tune.runners.protocol import Measurement, Runner
+from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
+
+__all__ = [
+    "CachedRunner",
+    "Gateway",
+    "Measurement",
+    "Meter",
+    "Reply",
+    "RequestCounts",
+    "RunBudget",
+    "RunResult",
+    "RunState",
+    "Runner",
+    "Trace",
+]

@@ -1,0 +1,135 @@
+"""The meter: the one place where budget, clock and trace of a run are kept."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from llamea_tune.runners.protocol import Runner
+from llamea_tune.runners.trace import RequestCounts, Trace
+from llamea_tune.spaces.space import FailureKind
+
+STALL_FACTOR = 100
+STALL_MINIMUM = 10_000
+
+
+@dataclass(frozen=True)
+class RunBudget:
+    """What one run may spend. The first limit that is reached ends it.
+
+    Attributes:
+        time_limit_us: Microseconds on the run's clock; None for no limit. As in Kernel Tuner, the measurement that
+            crosses the limit still counts.
+        max_fevals: Distinct configs; None for no limit but the size of the space.
+    """
+
+    time_limit_us: int | None = None
+    max_fevals: int | None = None
+
+
+class Reply(NamedTuple):
+    """The answer to a strategy's request for one config.
+
+    Attributes:
+        cost: The cost; NaN where the measurement failed.
+        failure: Why it failed, or `FailureKind.NONE`.
+        time_us: What the request cost on the run's clock; 0 for a repeated one.
+        spent_fraction: Fraction of the budget spent so far, 0 to 1.
+        done: Whether the budget is gone. A request made after that is refused.
+    """
+
+    cost: float
+    failure: FailureKind
+    time_us: int
+    spent_fraction: float
+    done: bool
+
+
+class Meter:
+    """Serves the requests of one run: measures, charges, counts and records.
+
+    The semantics are those of Kernel Tuner's simulation, less its wall clock: only the first visit to a config is
+    paid for, and time is what its measurement took when it was recorded.
+    """
+
+    def __init__(self, runner: Runner, budget: RunBudget) -> None:
+        self._runner = runner
+        self._budget = budget
+        self._max_fevals = min(budget.max_fevals or runner.size, runner.size)
+        self._visited: set[int] = set()
+        self._indices = array("q")
+        self._costs = array("d")
+        self._elapsed = array("q")
+        self._clock_us = 0
+        self._repeated = 0
+        self._invalid = 0
+        self._failed = 0
+        self._repeated_in_a_row = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether the budget is gone."""
+        if len(self._indices) >= self._max_fevals:
+            return True
+        limit = self._budget.time_limit_us
+        return limit is not None and self._clock_us > limit
+
+    @property
+    def spent_fraction(self) -> float:
+        """Fraction of the budget spent, 0 to 1."""
+        fraction = len(self._indices) / self._max_fevals
+        if self._budget.time_limit_us:
+            fraction = max(fraction, self._clock_us / self._budget.time_limit_us)
+        return min(1.0, fraction)
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the strategy has long asked only for what it cannot learn from: known or invalid configs."""
+        return self._repeated_in_a_row > max(STALL_MINIMUM, STALL_FACTOR * len(self._indices))
+
+    @property
+    def clock_us(self) -> int:
+        """Microseconds on the run's clock."""
+        return self._clock_us
+
+    def request(self, index: int) -> Reply:
+        """Serve a request for config number `index`. Must not be called once `done`."""
+        measurement = self._runner.measure(index)
+        time_us = 0
+        if index in self._visited:
+            self._repeated += 1
+            self._repeated_in_a_row += 1
+        else:
+            self._repeated_in_a_row = 0
+            self._visited.add(index)
+            time_us = measurement.time_us
+            self._clock_us += time_us
+            self._failed += measurement.failure is not FailureKind.NONE
+            self._indices.append(index)
+            self._costs.append(measurement.cost)
+            self._elapsed.append(self._clock_us)
+        return Reply(measurement.cost, measurement.failure, time_us, self.spent_fraction, self.done)
+
+    def count_invalid(self) -> None:
+        """Count a request for a config outside the space."""
+        self._invalid += 1
+        self._repeated_in_a_row += 1
+
+    def charge(self, time_us: int) -> None:
+        """Advance the clock by the strategy's own compute, where a run charges it."""
+        self._clock_us += time_us
+
+    def trace(self) -> Trace:
+        """The measurements paid for so far."""
+        return Trace(
+            np.array(self._indices, dtype=np.int64),
+            np.array(self._costs, dtype=np.float64),
+            np.array(self._elapsed, dtype=np.int64),
+        )
+
+    def counts(self) -> RequestCounts:
+        """What was asked for so far."""
+        return RequestCounts(len(self._indices), self._repeated, self._invalid, self._failed)

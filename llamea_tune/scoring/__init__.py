@@ -1,0 +1,1 @@
+"""SCORE: schedule runs, and turn their traces into scores with intervals."""

@@ -1,0 +1,50 @@
+"""What scoring a contender gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from llamea_tune.runners.trace import RequestCounts, RunState
+
+
+@dataclass(frozen=True)
+class SpaceScore:
+    """The score of one contender on one space.
+
+    Attributes:
+        space: Name of the space.
+        score: P averaged over the budget: 0 is random search, 1 the optimum from the start.
+        interval: 95 % bootstrap interval over repeats.
+        repeats: Number of runs.
+        own_compute_ms: The strategy's own compute per paid measurement, in milliseconds.
+        counts: What was asked for, summed over repeats.
+    """
+
+    space: str
+    score: float
+    interval: tuple[float, float]
+    repeats: int
+    own_compute_ms: float
+    counts: RequestCounts
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """The scores of one contender.
+
+    Attributes:
+        label: The contender's label.
+        mean: Mean score over spaces; None if a run failed.
+        interval: 95 % bootstrap interval of the mean, resampling repeats within each space.
+        spaces: Score by the name of the space; empty if a run failed.
+        failure: State of the run that failed, or None.
+        reason: Why it failed.
+    """
+
+    label: str
+    mean: float | None
+    interval: tuple[float, float] | None
+    spaces: Mapping[str, SpaceScore]
+    failure: RunState | None = None
+    reason: str = ""

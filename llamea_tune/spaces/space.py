@@ -1,0 +1,96 @@
+"""A search space with its measurements, compiled into arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+ParamValue = int | float | bool | str
+ParamConfig = tuple[ParamValue, ...]
+
+
+class FailureKind(IntEnum):
+    """Why a measurement has no objective value. Kernel Tuner's kinds of error, as small integers."""
+
+    NONE = 0
+    COMPILE = 1  # CompilationFailedConfig
+    RUNTIME = 2  # RuntimeFailedConfig
+    INVALID = 3  # InvalidConfig: refused by the device or by a restriction that only the device knows
+    OTHER = 4  # ErrorConfig, or a value that is no finite number
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """A recorded search space: every permitted param config with its measurement.
+
+    Configs are numbered as Kernel Tuner's `Searchspace` numbers them: in the order of its own construction where the
+    restrictions are known, else in the order of the file.
+
+    Attributes:
+        name: Unique among the spaces of a run, such as `"convolution/A100"`.
+        kernel_name: Name of the kernel.
+        device_name: Name of the device, possibly empty.
+        problem_size: As recorded; unused except for description.
+        tune_params: Values of each tunable parameter, in order.
+        restrictions: Restrictions as Python expressions over parameter names; empty where unknown.
+        objective: Name of the objective, such as `"time"`.
+        higher_is_better: Whether the objective is maximised.
+        value_indices: Shape `(size, n_params)`: index of each config's values in `tune_params`.
+        costs: Shape `(size,)`: what a strategy minimises, in Kernel Tuner's sign convention; NaN where it failed.
+        failures: Shape `(size,)`: a `FailureKind` for each config.
+        stage_times_ms: Shape `(size, 3)`: compile, verification and benchmark time in milliseconds.
+        has_times: Whether the file records those times; if not, every measurement counts as one second.
+        content_hash: SHA-256 of what the space was compiled from.
+        source: Where it came from, for messages.
+    """
+
+    name: str
+    kernel_name: str
+    device_name: str
+    problem_size: object
+    tune_params: Mapping[str, tuple[ParamValue, ...]]
+    restrictions: tuple[str, ...]
+    objective: str
+    higher_is_better: bool
+    value_indices: NDArray[np.uint16]
+    costs: NDArray[np.float64]
+    failures: NDArray[np.uint8]
+    stage_times_ms: NDArray[np.float64]
+    has_times: bool
+    content_hash: str
+    source: str
+
+    @property
+    def size(self) -> int:
+        """Number of permitted configs, failing ones included."""
+        return len(self.costs)
+
+    @cached_property
+    def param_names(self) -> tuple[str, ...]:
+        """Names of the tunable parameters, in order."""
+        return tuple(self.tune_params)
+
+    @cached_property
+    def valid(self) -> NDArray[np.bool_]:
+        """Shape `(size,)`: which configs have an objective value."""
+        return np.isfinite(self.costs)
+
+    @cached_property
+    def evaluation_times_s(self) -> NDArray[np.float64]:
+        """Shape `(size,)`: time one measurement takes, in seconds: compile, verification and benchmark."""
+        return np.asarray(self.stage_times_ms.sum(axis=1) / 1000.0)
+
+    @cached_property
+    def optimum(self) -> float:
+        """Lowest cost."""
+        return float(np.nanmin(self.costs))
+
+    def param_config(self, index: int) -> ParamConfig:
+        """The values of config number `index`."""
+        rows = zip(self.tune_params.values(), self.value_indices[index], strict=True)
+        return tuple(values[i] for values, i in rows)

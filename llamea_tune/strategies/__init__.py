@@ -1,0 +1,1 @@
+"""USE: register generated strategies in Kernel Tuner; the catalog of strategies by name."""

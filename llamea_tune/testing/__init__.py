@@ -1,0 +1,1 @@
+"""Contract suites for plugins, shipped with the package."""

@@ -1,0 +1,21 @@
+"""Fixtures that every room's tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def hub() -> Path:
+    """The Auto-Tuning Association's benchmark hub: `$LLAMEA_TUNE_HUB`, or where it lies beside a checkout."""
+    path = Path(os.environ.get("LLAMEA_TUNE_HUB", ROOT.parent / "shared" / "data" / "benchmark_hub"))
+    if not path.is_dir():
+        pytest.skip(
+            "the benchmark hub is not here; set LLAMEA_TUNE_HUB to a folder that has its cachefiles/ and kernels/"
+        )
+    return path
