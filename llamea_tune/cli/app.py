@@ -1,0 +1,57 @@
+"""The program: its commands, and how it ends."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from llamea_tune import __version__
+from llamea_tune.cli import evolve, export, resume
+from llamea_tune.cli.console import fail
+from llamea_tune.exceptions import LlameaTuneError
+
+app = typer.Typer(
+    name="llamea-tune",
+    help="Evolve, compare and export optimization strategies for Kernel Tuner.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        typer.echo(f"llamea-tune {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(  # noqa: ARG001 - typer calls `_print_version`
+        False, "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None: ...
+
+
+for command in (evolve, resume, export):
+    command.register(app)
+
+
+def main() -> None:
+    """Run the program. Bad input ends it with one sentence and exit code 2, Ctrl-C with 130."""
+    try:
+        app()
+    except LlameaTuneError as err:
+        fail(str(err))
+        sys.exit(EXIT_BAD_INPUT)
+    except KeyboardInterrupt:
+        fail("interrupted")
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)

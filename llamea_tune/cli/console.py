@@ -1,0 +1,37 @@
+"""Where output goes: results to standard output, progress and errors to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from rich.console import Console
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def fail(message: str) -> None:
+    """Show an error."""
+    err.print(f"[bold red]error:[/] {escape(message)}", soft_wrap=True)
+
+
+def escape(text: str) -> str:
+    """Make text safe to print as rich markup."""
+    return text.replace("[", r"\[")
+
+
+def print_json(data: object) -> None:
+    """Print data as JSON for other programs."""
+    json.dump(data, sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def duration(seconds: float) -> str:
+    """A length of time for people: `45 s`, `3 min 20 s`, `2 h 05 min`."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

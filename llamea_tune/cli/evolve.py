@@ -1,0 +1,96 @@
+"""`llamea-tune evolve`: start a run."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from llamea_tune.cli import options
+from llamea_tune.cli.carry_out import carry_out_visibly
+from llamea_tune.cli.console import err
+
+_HELP = """
+Evolve optimization strategies on recorded search spaces.
+
+Without arguments it uses the bundled spaces and the offline proposer, and takes about two minutes on two cores.
+
+[bold]Examples[/]
+
+  llamea-tune evolve
+
+  llamea-tune evolve --spaces caches/ --proposer openai:gpt-4o --max-candidates 100
+
+  llamea-tune evolve --spaces 'hub/*/A100.json.gz' --proposer handoff:prompts/
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("evolve", help=_HELP)(evolve)
+
+
+def evolve(
+    spaces: options.Spaces = None,
+    t1: options.T1 = None,
+    proposer: Annotated[
+        str,
+        typer.Option(help="Who proposes: offline, openai:MODEL[@URL], handoff:FOLDER or replay:PATH."),
+    ] = "offline",
+    max_candidates: Annotated[int, typer.Option(help="Candidates to propose in all.")] = 60,
+    parents: Annotated[int, typer.Option(help="Candidates that survive each generation.")] = 4,
+    offspring: Annotated[int, typer.Option(help="Candidates proposed in each generation.")] = 12,
+    selection: Annotated[str, typer.Option(help="Selection scheme: plus or epsilon-greedy.")] = "plus",
+    repeats: Annotated[int, typer.Option(help="Runs per space when a candidate is first scored.")] = 10,
+    confirm_repeats: Annotated[int, typer.Option(help="Runs per space, on fresh seeds, before one is kept.")] = 20,
+    final_repeats: Annotated[int, typer.Option(help="Runs per space for the leaderboard, on fresh seeds.")] = 50,
+    finalists: Annotated[int, typer.Option(help="Candidates on the leaderboard.")] = 5,
+    rivals: Annotated[str, typer.Option(help="Named strategies beside them, comma-separated.")] = options.RIVALS,
+    description_level: Annotated[str, typer.Option(help="What prompts tell: none, application or space.")] = "space",
+    asked_at_once: Annotated[int, typer.Option(help="Prompts that may wait for an answer at the same time.")] = 4,
+    timeout: Annotated[float, typer.Option(help="Wall-clock seconds one run of a candidate may take.")] = 60.0,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
+    baseline: options.Baseline = "exact",
+    jobs: options.Jobs = None,
+    run_dir: Annotated[
+        Path | None, typer.Option(help="Run directory to make; by default runs/<date>-<time>.", show_default=False)
+    ] = None,
+    allow_weak_sandbox: options.AllowWeakSandbox = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Load the spaces, make the run directory, evolve, show the leaderboard."""
+    from llamea_tune.evolution.assemble import new_run
+    from llamea_tune.evolution.settings import Settings
+    from llamea_tune.sandbox.program import Limits
+    from llamea_tune.scoring import check_baseline
+    from llamea_tune.strategies import parse_strategy
+
+    settings = Settings(
+        proposer=proposer,
+        max_candidates=max_candidates,
+        parents=parents,
+        offspring=offspring,
+        selection=selection,
+        repeats=repeats,
+        confirm_repeats=confirm_repeats,
+        final_repeats=final_repeats,
+        finalists=finalists,
+        rivals=tuple(name.strip() for name in rivals.split(",") if name.strip()),
+        baseline=baseline,
+        seed=seed,
+        asked_at_once=asked_at_once,
+        description_level=description_level,
+        limits=Limits(wall_s=timeout, cpu_s=timeout),
+    )
+    loaded = options.load(spaces, t1)
+    path = run_dir or Path("runs") / datetime.now().strftime("%Y%m%d-%H%M%S")
+    run = new_run(path, settings, loaded, t1)
+    if not quiet:
+        err.print(f"run directory: [bold]{path}[/]   spaces: {', '.join(space.name for space in loaded)}")
+    carry_out_visibly(
+        run, loaded, jobs=jobs or os.cpu_count() or 1, allow_weak_sandbox=allow_weak_sandbox, quiet=quiet, as_json=as_json
+    )

@@ -1,0 +1,47 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from llamea_tune.spaces.space import Space
+
+RIVALS = "simulated_annealing,genetic_algorithm,diff_evo,pso,random_sample"
+
+Spaces = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--spaces",
+        "-s",
+        help="Kernel Tuner caches or T4 files: files, folders or globs; may be repeated. Default: the bundled spaces.",
+        show_default=False,
+    ),
+]
+T1 = Annotated[
+    Path | None,
+    typer.Option("--t1", help="T1 file with the restrictions, where it does not lie beside the caches.", show_default=False),
+]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; by default one per core.", show_default=False)
+]
+Baseline = Annotated[str, typer.Option(help="What scores are relative to: exact (calibrated) or published.")]
+AllowWeakSandbox = Annotated[
+    bool, typer.Option("--allow-weak-sandbox", help="Run candidates even where the sandbox is below its minimum.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the outcome only.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")]
+
+
+def load(spaces: list[str] | None, t1: Path | None) -> list[Space]:
+    """Load the spaces that a command names, or the bundled ones.
+
+    Raises:
+        SpaceFileError: One of them cannot be loaded.
+    """
+    from llamea_tune.spaces import bundled_spaces, load_spaces
+
+    return load_spaces(spaces or bundled_spaces(), t1=t1)

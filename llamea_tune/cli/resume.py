@@ -1,0 +1,49 @@
+"""`llamea-tune resume`: go on with a run that was interrupted."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from llamea_tune.cli import options
+from llamea_tune.cli.carry_out import carry_out_visibly
+
+_HELP = """
+Go on with a run that was interrupted, from where its logs end.
+
+Nothing that was done is done again; the outcome is that of a run without the interruption.
+
+[bold]Example[/]
+
+  llamea-tune resume runs/20260131-140503
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("resume", help=_HELP)(resume)
+
+
+def resume(
+    run: Annotated[Path, typer.Argument(help="Run directory that evolve made.")],
+    jobs: options.Jobs = None,
+    allow_weak_sandbox: options.AllowWeakSandbox = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Rebuild the state from the run's logs, and carry the rest out."""
+    from llamea_tune.evolution.assemble import load_run_spaces
+    from llamea_tune.evolution.run_directory import RunDirectory
+
+    directory = RunDirectory.open_existing(run)
+    carry_out_visibly(
+        directory,
+        load_run_spaces(directory),
+        jobs=jobs or os.cpu_count() or 1,
+        allow_weak_sandbox=allow_weak_sandbox,
+        quiet=quiet,
+        as_json=as_json,
+    )

@@ -1,0 +1,122 @@
+"""Put a run together: from settings and spaces to a run directory, and from a run directory to the loop."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from llamea_tune import __version__
+from llamea_tune.evolution.events import Observer, ignore
+from llamea_tune.evolution.leaderboard import Leaderboard
+from llamea_tune.evolution.loop import evolve
+from llamea_tune.evolution.recorded_llm import RecordedLLM
+from llamea_tune.evolution.run_directory import RunDirectory
+from llamea_tune.evolution.settings import Settings
+from llamea_tune.exceptions import RunDirectoryError
+from llamea_tune.proposals import LLMProposer, Proposer, make_proposer
+from llamea_tune.scoring import Scorer
+from llamea_tune.spaces import describe, load_space
+from llamea_tune.spaces.space import Space
+
+
+def new_run(path: Path, settings: Settings, spaces: Sequence[Space], t1: Path | None = None) -> RunDirectory:
+    """Make the run directory of a new run.
+
+    Args:
+        path: Where to make it.
+        settings: The run's settings.
+        spaces: The training spaces.
+        t1: The T1 file that was given for them, if one was.
+
+    Raises:
+        RunDirectoryError: Something is there already, or it cannot be written.
+    """
+    header = {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "settings": settings.to_json(),
+        "spaces": [_space_record(space, t1) for space in spaces],
+        "versions": versions(),
+    }
+    return RunDirectory.create(path, header)
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the outcome depends on."""
+    packages = ("kernel_tuner", "numpy", "scipy", "scikit-learn")
+    return {"llamea-tune": __version__, "python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+def load_run_spaces(run: RunDirectory) -> list[Space]:
+    """Load the training spaces of a run again.
+
+    Raises:
+        RunDirectoryError: A space is not what it was when the run was started.
+        SpaceFileError: A space cannot be loaded any more.
+    """
+    spaces = []
+    for record in run.header()["spaces"]:
+        t1 = Path(record["t1"]) if record["t1"] else None
+        space = load_space(Path(record["source"]), t1=t1, name=record["name"])
+        if space.content_hash != record["content_hash"]:
+            message = f"{record['source']} has changed since {run.path} was started; restore it, or start a new run."
+            raise RunDirectoryError(message)
+        spaces.append(space)
+    return spaces
+
+
+def carry_out(
+    run: RunDirectory,
+    spaces: Sequence[Space],
+    *,
+    jobs: int,
+    allow_weak_sandbox: bool = False,
+    observe: Observer = ignore,
+) -> Leaderboard:
+    """Do what is left of a run.
+
+    Args:
+        run: The run directory.
+        spaces: Its training spaces.
+        jobs: Runs to make at the same time.
+        allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
+        observe: Told of the progress.
+
+    Raises:
+        LlameaTuneError: The proposer, the sandbox or the disk do not do their part.
+    """
+    settings = Settings.from_json(run.header()["settings"])
+    descriptions = [describe(space, settings.description_level) for space in spaces]
+    with (
+        run.locked(),
+        Scorer(
+            spaces,
+            repeats=settings.repeats,
+            seed=settings.seed,
+            jobs=jobs,
+            baseline=settings.baseline,
+            limits=settings.limits,
+            allow_weak=allow_weak_sandbox,
+        ) as scorer,
+    ):
+        return evolve(run, settings, _proposer(run, settings), scorer, descriptions, observe)
+
+
+def _proposer(run: RunDirectory, settings: Settings) -> Proposer:
+    proposer = make_proposer(settings.proposer)
+    if isinstance(proposer, LLMProposer):
+        return LLMProposer(RecordedLLM(proposer.llm, run.exchanges))
+    return proposer
+
+
+def _space_record(space: Space, t1: Path | None) -> dict[str, Any]:
+    return {
+        "name": space.name,
+        "source": str(Path(space.source).resolve()),
+        "t1": str(t1.resolve()) if t1 else None,
+        "content_hash": space.content_hash,
+        "configs": space.size,
+    }

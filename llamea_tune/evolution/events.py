@@ -1,0 +1,63 @@
+"""What the loop tells whoever watches it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from llamea_tune.candidate import Scored
+
+
+@dataclass(frozen=True)
+class GenerationStarted:
+    """A generation begins; `asked` of its candidates are still to be proposed."""
+
+    generation: int
+    generations: int
+    asked: int
+
+
+@dataclass(frozen=True)
+class CandidateJudged:
+    """A candidate has its evaluation; `n_judged` of `n_candidates` have theirs."""
+
+    scored: Scored
+    n_judged: int
+    n_candidates: int
+
+
+@dataclass(frozen=True)
+class CandidateConfirmed:
+    """A candidate that is to be kept was scored again on fresh seeds."""
+
+    scored: Scored
+
+
+@dataclass(frozen=True)
+class RunsDone:
+    """Some of the runs behind the current score are done."""
+
+    label: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class FinalStarted:
+    """The leaderboard is being made, with this many contenders."""
+
+    contenders: int
+
+
+Event = GenerationStarted | CandidateJudged | CandidateConfirmed | RunsDone | FinalStarted
+
+
+class Observer(Protocol):
+    """Watches a run."""
+
+    def __call__(self, event: Event) -> None:
+        """Take note of an event; must return quickly and not raise."""
+
+
+def ignore(event: Event) -> None:
+    """Watch nothing."""

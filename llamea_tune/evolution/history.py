@@ -1,0 +1,56 @@
+"""What a run knows so far: every judged candidate, with its latest evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
+
+
+class History:
+    """Every judged candidate in order. Rebuilt from the run log; the loop adds to both at once."""
+
+    def __init__(
+        self, judged: Mapping[str, Scored] | None = None, confirmed: Mapping[str, Evaluation] | None = None
+    ) -> None:
+        self._judged = dict(judged or {})
+        self._confirmed = dict(confirmed or {})
+
+    def __contains__(self, candidate_id: str) -> bool:
+        return candidate_id in self._judged
+
+    def __len__(self) -> int:
+        return len(self._judged)
+
+    def add(self, scored: Scored) -> None:
+        """Add a judged candidate."""
+        self._judged[scored.candidate.id] = scored
+
+    def confirm(self, candidate: Candidate, evaluation: Evaluation) -> None:
+        """Replace the evaluation of a candidate by one on fresh seeds."""
+        self._confirmed[candidate.id] = evaluation
+
+    def is_confirmed(self, candidate: Candidate) -> bool:
+        """Whether the candidate was scored again on fresh seeds."""
+        return candidate.id in self._confirmed
+
+    def before(self, generation: int) -> History:
+        """The history as it was when `generation` was planned."""
+        judged = {key: entry for key, entry in self._judged.items() if entry.candidate.generation < generation}
+        return History(judged, {key: entry for key, entry in self._confirmed.items() if key in judged})
+
+    def all(self) -> list[Scored]:
+        """Every judged candidate with its latest evaluation, oldest first."""
+        return [
+            Scored(entry.candidate, self._confirmed.get(key, entry.evaluation))
+            for key, entry in sorted(self._judged.items())
+        ]
+
+    def scored(self) -> list[Scored]:
+        """Those with a fitness, oldest first."""
+        return [entry for entry in self.all() if entry.evaluation.state is CandidateState.SCORED]
+
+    def broken(self) -> list[Scored]:
+        """Those whose code failed in a way that a proposer may repair, oldest first."""
+        repairable = (CandidateState.REJECTED, CandidateState.FAILED, CandidateState.TIMED_OUT, CandidateState.KILLED)
+        return [entry for entry in self.all() if entry.evaluation.state in repairable]

@@ -1,0 +1,91 @@
+"""The leaderboard: the best candidates beside known strategies, all on fresh seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from llamea_tune.evolution.events import FinalStarted, Observer, RunsDone
+from llamea_tune.evolution.history import History
+from llamea_tune.evolution.judge import contender
+from llamea_tune.evolution.selection import by_fitness
+from llamea_tune.evolution.settings import Settings
+from llamea_tune.scoring import Scorer
+from llamea_tune.scoring.contender import Contender
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the leaderboard.
+
+    Attributes:
+        label: Candidate id and class, or the strategy's name.
+        candidate: Id of the candidate; None for a rival.
+        mean: Mean score over spaces; None where a run failed.
+        interval: 95 % bootstrap interval of the mean.
+        scores: Score by space.
+        reason: Why there is no score.
+    """
+
+    label: str
+    candidate: str | None
+    mean: float | None
+    interval: tuple[float, float] | None
+    scores: Mapping[str, float]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Rows, best first; and how many runs per space are behind each."""
+
+    rows: tuple[Row, ...]
+    repeats: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON data. It holds no timings, so the same seed and replies give the same bytes."""
+        return {"repeats": self.repeats, "rows": [asdict(row) for row in self.rows]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Leaderboard:
+        """Read back what `to_json` gave."""
+        rows = (
+            Row(**{**row, "interval": None if row["interval"] is None else tuple(row["interval"])})
+            for row in data["rows"]
+        )
+        return cls(tuple(rows), data["repeats"])
+
+    @property
+    def winner(self) -> Row | None:
+        """The best candidate, or None where no candidate has a score."""
+        return next((row for row in self.rows if row.candidate is not None and row.mean is not None), None)
+
+
+def make_leaderboard(history: History, scorer: Scorer, settings: Settings, observe: Observer) -> Leaderboard:
+    """Score the best candidates and their rivals on seeds that none of them was selected on.
+
+    Args:
+        history: The run's candidates.
+        scorer: Scores on the training spaces.
+        settings: How many finalists, which rivals, how many repeats.
+        observe: Told of the progress.
+    """
+    finalists = by_fitness(history.scored())[: settings.finalists]
+    entries: list[tuple[Contender, str | None]] = [
+        (contender(entry.candidate), entry.candidate.id) for entry in finalists
+    ]
+    entries += [(Contender(label=name, strategy=name), None) for name in settings.rivals]
+    observe(FinalStarted(len(entries)))
+    rows = [_row(entry, candidate, scorer, settings.final_repeats, observe) for entry, candidate in entries]
+    rows.sort(key=lambda row: (row.mean is None, -(row.mean or 0.0), row.label))
+    return Leaderboard(tuple(rows), settings.final_repeats)
+
+
+def _row(entry: Contender, candidate: str | None, scorer: Scorer, repeats: int, observe: Observer) -> Row:
+    def on_runs(done: int, total: int) -> None:
+        observe(RunsDone(entry.label, done, total))
+
+    card = scorer.score(entry, repeats=repeats, stage="final", on_progress=on_runs)
+    scores = {name: space.score for name, space in card.spaces.items()}
+    return Row(entry.label, candidate, card.mean, card.interval, scores, card.reason)

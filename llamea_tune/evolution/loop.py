@@ -1,0 +1,126 @@
+"""The evolution loop: plan, propose, judge, select; log everything on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
+from llamea_tune.evolution.events import (
+    CandidateConfirmed,
+    CandidateJudged,
+    GenerationStarted,
+    Observer,
+    RunsDone,
+    ignore,
+)
+from llamea_tune.evolution.history import History
+from llamea_tune.evolution.judge import Judge, OnRuns
+from llamea_tune.evolution.leaderboard import Leaderboard, make_leaderboard
+from llamea_tune.evolution.plan import PlannedCandidate, generation_sizes, plan_generation
+from llamea_tune.evolution.run_directory import RunDirectory
+from llamea_tune.evolution.selection import Selection, make_selection
+from llamea_tune.evolution.settings import Settings
+from llamea_tune.proposals.proposal import Proposal, ProposalError, Proposer
+from llamea_tune.scoring import Scorer
+
+
+def evolve(
+    run: RunDirectory,
+    settings: Settings,
+    proposer: Proposer,
+    scorer: Scorer,
+    descriptions: Sequence[str],
+    observe: Observer = ignore,
+) -> Leaderboard:
+    """Evolve candidates from where the run directory stands to the end, and make the leaderboard.
+
+    Args:
+        run: The run directory, held by this process; what it logged already is not done again.
+        settings: The run's settings.
+        proposer: Writes the candidates.
+        scorer: Scores them on the training spaces.
+        descriptions: What prompts say of each training space.
+        observe: Told of the progress.
+
+    Raises:
+        ProposerError: The proposer cannot work at all.
+        RunDirectoryError: The run directory cannot be written.
+    """
+    history = History(run.candidates(), run.confirmations())
+    selection = make_selection(settings.selection)
+    judge = Judge(scorer, run.candidates())
+    n_generations = len(generation_sizes(settings))
+    for generation in range(n_generations):
+        planned = plan_generation(generation, settings, history.before(generation), selection, descriptions)
+        missing = [entry for entry in planned if entry.id not in history]
+        observe(GenerationStarted(generation, n_generations, len(missing)))
+        for candidate, problem in _propose_all(missing, proposer, settings.asked_at_once):
+            scored = problem or judge.judge(candidate, _announce(candidate, observe))
+            run.record_candidate(scored)
+            history.add(scored)
+            observe(CandidateJudged(scored, len(history), settings.max_candidates))
+        confirm_survivors(run, settings, history, selection, judge, observe)
+    leaderboard = make_leaderboard(history, scorer, settings, observe)
+    run.write_json("leaderboard.json", leaderboard.to_json())
+    return leaderboard
+
+
+def confirm_survivors(
+    run: RunDirectory, settings: Settings, history: History, selection: Selection, judge: Judge, observe: Observer
+) -> None:
+    """Score again, on fresh seeds, whoever would be kept: a lucky score must not found a dynasty.
+
+    A confirmation can cost a candidate its place; whoever takes it is confirmed as well, until all who stay are.
+    """
+    while True:
+        survivors = selection.survivors(history.scored(), settings.parents)
+        lucky = next((entry.candidate for entry in survivors if not history.is_confirmed(entry.candidate)), None)
+        if lucky is None:
+            return
+        evaluation = judge.confirm(lucky, settings.confirm_repeats, _announce(lucky, observe))
+        run.record_confirmation(lucky, evaluation)
+        history.confirm(lucky, evaluation)
+        observe(CandidateConfirmed(Scored(lucky, evaluation)))
+
+
+def _propose_all(
+    planned: Sequence[PlannedCandidate], proposer: Proposer, asked_at_once: int
+) -> Iterator[tuple[Candidate, Scored | None]]:
+    """Ask for all candidates at once, and give them in the order of the plan.
+
+    Yields:
+        The candidate, and its evaluation already where nothing usable was proposed.
+    """
+    pool = ThreadPoolExecutor(asked_at_once, thread_name_prefix="propose")
+    try:
+        futures = [pool.submit(proposer.propose, entry.task) for entry in planned]
+        for entry, future in zip(planned, futures, strict=True):
+            try:
+                yield _candidate(entry, future.result(), proposer), None
+            except ProposalError as err:
+                nothing = _candidate(entry, Proposal("", "", "", proposer.name), proposer)
+                yield nothing, Scored(nothing, Evaluation(CandidateState.NO_PROPOSAL, str(err)))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _candidate(entry: PlannedCandidate, proposal: Proposal, proposer: Proposer) -> Candidate:
+    return Candidate(
+        id=entry.id,
+        class_name=proposal.class_name,
+        code=proposal.code,
+        description=proposal.description,
+        proposer=proposal.proposer or proposer.name,
+        operator=entry.task.operator,
+        generation=entry.generation,
+        parents=tuple(parent.candidate.id for parent in entry.task.parents),
+        ranges=proposal.ranges,
+    )
+
+
+def _announce(candidate: Candidate, observe: Observer) -> OnRuns:
+    def on_runs(done: int, total: int) -> None:
+        observe(RunsDone(f"{candidate.id} {candidate.class_name}", done, total))
+
+    return on_runs

@@ -1,0 +1,92 @@
+"""Plan a generation: which operator makes each candidate, from which parents.
+
+The plan depends on the settings and on the history before the generation alone, so that a resumed run plans the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from llamea_tune.candidate import Scored
+from llamea_tune.evolution.history import History
+from llamea_tune.evolution.selection import Selection
+from llamea_tune.evolution.settings import Settings
+from llamea_tune.proposals.operators import OPERATORS, Operator
+from llamea_tune.proposals.proposal import ProposalTask
+
+RECENTLY_BROKEN = 4  # repairs are tried on the last few failures only
+
+
+@dataclass(frozen=True)
+class PlannedCandidate:
+    """A candidate to come.
+
+    Attributes:
+        id: Its id.
+        generation: Its generation.
+        task: What the proposer is asked for.
+    """
+
+    id: str
+    generation: int
+    task: ProposalTask
+
+
+def generation_sizes(settings: Settings) -> list[int]:
+    """Candidates in each generation: `offspring` each, the last one cut to what is left."""
+    full, rest = divmod(settings.max_candidates, settings.offspring)
+    return [settings.offspring] * full + ([rest] if rest else [])
+
+
+def plan_generation(
+    generation: int, settings: Settings, history: History, selection: Selection, spaces: Sequence[str]
+) -> list[PlannedCandidate]:
+    """Plan all candidates of a generation.
+
+    Args:
+        generation: Its number, from 0.
+        settings: The run's settings.
+        history: What was known before it.
+        selection: The selection scheme.
+        spaces: Descriptions of the training spaces.
+    """
+    first = generation * settings.offspring
+    tried = tuple(entry.candidate.description for entry in history.all() if entry.candidate.description)
+    scored = history.scored()
+    population = selection.survivors(scored, settings.parents) if scored else ()
+    planned = []
+    for position in range(generation_sizes(settings)[generation]):
+        rng = np.random.default_rng([settings.seed, generation, position])
+        operator, parents = _choose(population, scored, history.broken(), selection, rng)
+        key = f"g{generation:03d}-{position:02d}-{operator.name}"
+        task = ProposalTask(key, operator.name, parents, tuple(spaces), tried, int(rng.integers(2**32)))
+        planned.append(PlannedCandidate(f"{first + position:04d}", generation, task))
+    return planned
+
+
+def _choose(
+    population: Sequence[Scored],
+    scored: Sequence[Scored],
+    broken: Sequence[Scored],
+    selection: Selection,
+    rng: np.random.Generator,
+) -> tuple[Operator, tuple[Scored, ...]]:
+    """Choose operator and parents of one candidate."""
+    if not population:
+        return OPERATORS["initial"], ()
+    possible = [
+        operator
+        for operator in OPERATORS.values()
+        if operator.name != "initial"
+        and operator.n_parents <= len(population)
+        and (broken or operator.name != "repair")
+    ]
+    weights = np.array([operator.weight for operator in possible])
+    operator = possible[int(rng.choice(len(possible), p=weights / weights.sum()))]
+    if operator.name == "repair":
+        recent = broken[-RECENTLY_BROKEN:]
+        return operator, (recent[int(rng.integers(len(recent)))],)
+    return operator, selection.parents(population, scored, operator.n_parents, rng)

@@ -1,0 +1,167 @@
+"""The run directory: all state of a run, on disk, rebuilt from there and nowhere else.
+
+run.json            settings, versions, spaces with their hashes
+candidates.jsonl    one line for each candidate that was judged, and for each confirmation of one
+exchanges.jsonl     one line for each prompt and its answer
+candidates/         the code of every candidate
+leaderboard.json    the outcome, once there is one
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from llamea_tune.candidate import Candidate, Evaluation, Scored
+from llamea_tune.evolution.journal import Journal
+from llamea_tune.evolution.records import (
+    candidate_from_json,
+    candidate_to_json,
+    evaluation_from_json,
+    evaluation_to_json,
+)
+from llamea_tune.exceptions import RunDirectoryError
+
+FORMAT = 1
+
+
+class RunDirectory:
+    """One run's directory. Open it with `create` or `open_existing`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._candidates = Journal(path / "candidates.jsonl")
+        self.exchanges = Journal(path / "exchanges.jsonl")
+
+    @classmethod
+    def create(cls, path: Path, header: Mapping[str, Any]) -> RunDirectory:
+        """Make a new run directory.
+
+        Args:
+            path: Where; it may exist if it is empty.
+            header: What `run.json` holds: settings, versions, spaces.
+
+        Raises:
+            RunDirectoryError: Something is there already, or it cannot be written.
+        """
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            hint = f"resume it with: llamea-tune resume {path}" if (path / "run.json").exists() else "choose another"
+            raise RunDirectoryError(f"{path} exists already; {hint}.")
+        try:
+            (path / "candidates").mkdir(parents=True, exist_ok=True)
+            run = cls(path)
+            run.write_json("run.json", {"format": FORMAT, **header})
+        except OSError as err:
+            raise RunDirectoryError(f"{path} cannot be written ({err.strerror or err}); choose another place.") from err
+        return run
+
+    @classmethod
+    def open_existing(cls, path: Path) -> RunDirectory:
+        """Open the directory of an earlier run.
+
+        Raises:
+            RunDirectoryError: It is not there, or is no run directory of this version.
+        """
+        if not (path / "run.json").is_file():
+            raise RunDirectoryError(f"{path} is no run directory: it has no run.json; give one that evolve made.")
+        run = cls(path)
+        written = run.header().get("format")
+        if written != FORMAT:
+            raise RunDirectoryError(f"{path} was written in format {written}, this version reads format {FORMAT}.")
+        return run
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the run for this process, and repair what a crash left in its logs.
+
+        Raises:
+            RunDirectoryError: Another process holds it.
+        """
+        with (self.path / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as err:
+                message = f"{self.path} is in use by another process; wait for it to end, or stop it first."
+                raise RunDirectoryError(message) from err
+            self._candidates.repair()
+            self.exchanges.repair()
+            yield
+
+    def header(self) -> dict[str, Any]:
+        """What `run.json` holds."""
+        header = self.read_json("run.json")
+        if not isinstance(header, dict):
+            raise RunDirectoryError(f"{self.path / 'run.json'} holds no JSON object; restore it from a copy.")
+        return header
+
+    def record_candidate(self, scored: Scored) -> None:
+        """Log a judged candidate, its code first."""
+        candidate = scored.candidate
+        if candidate.code:
+            self._write(f"candidates/{candidate.id}_{candidate.class_name or 'unnamed'}.py", candidate.code)
+        record = {
+            "kind": "judged",
+            "candidate": candidate_to_json(candidate),
+            "evaluation": evaluation_to_json(scored.evaluation),
+        }
+        self._candidates.append(record)
+
+    def record_confirmation(self, candidate: Candidate, evaluation: Evaluation) -> None:
+        """Log that a candidate was scored again on fresh seeds."""
+        record = {"kind": "confirmed", "id": candidate.id, "evaluation": evaluation_to_json(evaluation)}
+        self._candidates.append(record)
+
+    def candidates(self) -> dict[str, Scored]:
+        """All judged candidates by id, as first judged, in order."""
+        return {scored.candidate.id: scored for scored in self._judged()}
+
+    def confirmations(self) -> dict[str, Evaluation]:
+        """Evaluations on fresh seeds by candidate id."""
+        return {
+            record["id"]: evaluation_from_json(record["evaluation"])
+            for record in self._candidates.records()
+            if record.get("kind") == "confirmed"
+        }
+
+    def _judged(self) -> Iterator[Scored]:
+        for record in self._candidates.records():
+            if record.get("kind") == "judged":
+                yield Scored(candidate_from_json(record["candidate"]), evaluation_from_json(record["evaluation"]))
+
+    def write_json(self, name: str, data: object) -> None:
+        """Write a JSON file atomically."""
+        self._write(name, json.dumps(data, indent=2, allow_nan=False) + "\n")
+
+    def read_json(self, name: str) -> Any:
+        """Read a JSON file.
+
+        Raises:
+            RunDirectoryError: It is missing or corrupt.
+        """
+        path = self.path / name
+        try:
+            return json.loads(path.read_text())
+        except (OSError, ValueError) as err:
+            raise RunDirectoryError(f"{path} cannot be read ({err}); restore it from a copy.") from err
+
+    def _write(self, name: str, text: str) -> None:
+        path = self.path / name
+        try:
+            with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".", delete=False) as file:
+                try:
+                    file.write(text)
+                    file.flush()
+                    os.fsync(file.fileno())
+                except OSError:
+                    Path(file.name).unlink()
+                    raise
+            Path(file.name).replace(path)
+        except OSError as err:
+            message = f"{path} could not be written ({err.strerror or err}); nothing is lost: make room, then resume."
+            raise RunDirectoryError(message) from err

@@ -1,0 +1,89 @@
+"""Settings of a run: one frozen record, stored in the run directory and enough to resume from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, get_type_hints
+
+from llamea_tune.exceptions import SettingsError
+from llamea_tune.sandbox.program import Limits
+
+DEFAULT_RIVALS = ("simulated_annealing", "genetic_algorithm", "diff_evo", "pso", "random_sample")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to evolve.
+
+    Attributes:
+        proposer: Who proposes candidates: `"offline"` or a language model's specification.
+        max_candidates: Candidates to propose in all, failed ones included.
+        parents: Size of the population that survives each generation.
+        offspring: Candidates proposed in each generation.
+        selection: Name of the selection scheme.
+        repeats: Runs per space when a candidate is first scored.
+        confirm_repeats: Runs per space, on fresh seeds, before a candidate is kept.
+        final_repeats: Runs per space, on fresh seeds again, for the leaderboard.
+        finalists: Candidates on the leaderboard.
+        rivals: Named strategies beside them on the leaderboard.
+        baseline: Name of the baseline that scores are relative to.
+        seed: Seed of everything random in the run.
+        asked_at_once: Prompts that may wait for an answer at the same time.
+        description_level: What prompts say of the spaces: `"none"`, `"application"` or `"space"`.
+        limits: What one run of a candidate may use.
+    """
+
+    proposer: str = "offline"
+    max_candidates: int = 60
+    parents: int = 4
+    offspring: int = 12
+    selection: str = "plus"
+    repeats: int = 10
+    confirm_repeats: int = 20
+    final_repeats: int = 50
+    finalists: int = 5
+    rivals: tuple[str, ...] = DEFAULT_RIVALS
+    baseline: str = "exact"
+    seed: int = 1
+    asked_at_once: int = 4
+    description_level: str = "space"
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense.
+
+        Raises:
+            SettingsError: A number is out of range.
+        """
+        positive = ("max_candidates", "parents", "offspring", "repeats", "confirm_repeats", "final_repeats")
+        for name in (*positive, "finalists", "asked_at_once"):
+            if getattr(self, name) < 1:
+                option = name.replace("_", "-")
+                raise SettingsError(f"--{option} is {getattr(self, name)}; it must be at least 1.")
+        if not 0 <= self.seed < 2**32:
+            raise SettingsError(f"--seed is {self.seed}; it must lie between 0 and 4294967295.")
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Settings:
+        """Read back what `to_json` gave; settings unknown to this version are refused.
+
+        Raises:
+            SettingsError: A setting is unknown.
+        """
+        known = {f.name for f in fields(cls)}
+        unknown = sorted(set(data) - known)
+        if unknown:
+            raise SettingsError(f"the run has settings this version does not know: {', '.join(unknown)}.")
+        values = dict(data)
+        hints = get_type_hints(cls)
+        for name, value in values.items():
+            if isinstance(value, list):
+                values[name] = tuple(value)
+            elif hints[name] is Limits:
+                values[name] = Limits(**value)
+        return cls(**values)

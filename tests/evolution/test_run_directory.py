@@ -1,0 +1,110 @@
+"""The run directory: created once, locked, and read back as written."""
+
+import subprocess
+import sys
+
+import pytest
+
+from llamea_tune.candidate import Candidate, CandidateState, Evaluation, HyperparameterRange, Scored
+from llamea_tune.evolution.run_directory import RunDirectory
+from llamea_tune.evolution.settings import Settings
+from llamea_tune.exceptions import RunDirectoryError, SettingsError
+from llamea_tune.sandbox.program import Limits
+
+CANDIDATE = Candidate(
+    id="0003",
+    class_name="Climber",
+    code="class Climber: ...\n",
+    description="climbs",
+    proposer="offline",
+    operator="crossover",
+    generation=1,
+    parents=("0001", "0002"),
+    ranges={
+        "size": HyperparameterRange("int", 1, 30, log=True),
+        "kind": HyperparameterRange("categorical", choices=("a", "b")),
+    },
+)
+EVALUATION = Evaluation(
+    CandidateState.SCORED,
+    fitness=0.5,
+    scores={"a/b": 0.5},
+    interval=(0.4, 0.6),
+    repeats=10,
+    own_compute_ms=0.1,
+    notes={"invalid": 0.5},
+)
+
+
+@pytest.fixture
+def run(tmp_path):
+    return RunDirectory.create(tmp_path / "run", {"settings": Settings().to_json()})
+
+
+def test_candidates_and_confirmations_are_read_back(run):
+    run.record_candidate(Scored(CANDIDATE, EVALUATION))
+    confirmed = Evaluation(CandidateState.FAILED, "ValueError: late")
+    run.record_confirmation(CANDIDATE, confirmed)
+    again = RunDirectory.open_existing(run.path)
+    assert again.candidates() == {"0003": Scored(CANDIDATE, EVALUATION)}
+    assert again.confirmations() == {"0003": confirmed}
+    assert (run.path / "candidates" / "0003_Climber.py").read_text() == CANDIDATE.code
+
+
+def test_settings_are_read_back(run):
+    settings = Settings(seed=7, rivals=("pso",), limits=Limits(wall_s=5.0))
+    assert Settings.from_json(settings.to_json()) == settings
+    assert Settings.from_json(run.header()["settings"]) == Settings()
+
+
+def test_an_existing_run_is_not_overwritten(run):
+    with pytest.raises(RunDirectoryError, match="exists already; resume it with: llamea-tune resume"):
+        RunDirectory.create(run.path, {})
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("important")
+    with pytest.raises(RunDirectoryError, match="exists already; choose another"):
+        RunDirectory.create(tmp_path, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize("content", [None, "", "{", "[]", '{"format": 99}'])
+def test_what_is_no_run_directory_is_refused(tmp_path, content):
+    if content is not None:
+        (tmp_path / "run.json").write_text(content)
+    with pytest.raises(RunDirectoryError, match="run.json|format 99"):
+        RunDirectory.open_existing(tmp_path)
+
+
+def test_a_run_is_held_by_one_process(run):
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from llamea_tune.evolution.run_directory import RunDirectory\n"
+        "with RunDirectory.open_existing(Path(sys.argv[1])).locked(): print('held')\n"
+    )
+    command = [sys.executable, "-c", script, str(run.path)]
+    with run.locked():
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert "in use by another process" in done.stderr
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "held\n"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"max_candidates": 0}, "--max-candidates is 0"),
+        ({"offspring": -1}, "--offspring is -1"),
+        ({"seed": -1}, "--seed is -1"),
+        ({"seed": 2**32}, "--seed"),
+    ],
+)
+def test_settings_out_of_range_name_the_option(values, message):
+    with pytest.raises(SettingsError, match=message):
+        Settings(**values)
+
+
+def test_settings_of_another_version_are_refused():
+    with pytest.raises(SettingsError, match="does not know: temperature"):
+        Settings.from_json({"temperature": 1.0})
