@@ -1,0 +1,104 @@
+"""Exports a candidate as a strategy."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from llamea_tune.export.code import parse_strategy_code
+from llamea_tune.export.files import write_together
+from llamea_tune.export.module import render_module
+from llamea_tune.export.record import RecordedHyperparameter, StrategyRecord, record_to_json
+from llamea_tune.export.request import ExportRequest, check_name
+
+
+@dataclass(frozen=True)
+class ExportedStrategy:
+    """A strategy as it lies on disk.
+
+    Attributes:
+        name: Its name.
+        class_name: Its class.
+        code_path: The module.
+        record_path: Its record.
+        record: What the record says.
+    """
+
+    name: str
+    class_name: str
+    code_path: Path
+    record_path: Path
+    record: StrategyRecord
+
+
+def export_strategy(request: ExportRequest, folder: Path, *, force: bool = False) -> ExportedStrategy:
+    """Write a candidate as a standalone strategy `<name>.py` with its record `<name>.json`.
+
+    Nothing of the candidate is run.
+
+    Args:
+        request: What to export.
+        folder: Where to; made if it is missing.
+        force: Whether to replace an earlier export of that name.
+
+    Raises:
+        ExportError: The name cannot be used, no standalone strategy can be made of the candidate, files are in the way,
+            or they cannot be written. Nothing is left half-written.
+    """
+    check_name(request.name)
+    code = render_module(request)
+    record = _record(request, hashlib.sha256(code.encode()).hexdigest())
+    code_path, record_path = folder / f"{request.name}.py", folder / f"{request.name}.json"
+    write_together({record_path: record_to_json(record), code_path: code}, force=force)
+    return ExportedStrategy(request.name, request.candidate.class_name, code_path, record_path, record)
+
+
+def _record(request: ExportRequest, code_sha256: str) -> StrategyRecord:
+    candidate = request.candidate
+    hyperparameters = {
+        argument.name: RecordedHyperparameter(
+            argument.description,
+            request.hyperparameters.get(argument.name, _value(argument.default)),
+            argument.name in request.hyperparameters,
+        )
+        for argument in parse_strategy_code(candidate).arguments
+    }
+    return StrategyRecord(
+        name=request.name,
+        class_name=candidate.class_name,
+        description=candidate.description,
+        proposer=candidate.proposer,
+        date=request.date,
+        code_sha256=code_sha256,
+        candidate={
+            "id": candidate.id,
+            "operator": candidate.operator,
+            "generation": candidate.generation,
+            "parents": list(candidate.parents),
+        },
+        hyperparameters=hyperparameters,
+        training=request.training,
+        validation=request.validation,
+        scores=request.scores,
+        training_score=request.training_score,
+        validation_score=request.validation_score,
+        seeds=request.seeds,
+        prompts_hash=request.prompts_hash,
+        versions=request.versions,
+        run=request.run,
+        note=request.note,
+    )
+
+
+def _value(default: ast.expr) -> Any:
+    """The value of a default where it is a plain one that JSON knows, else its source text."""
+    try:
+        value = ast.literal_eval(default)
+    except ValueError:
+        return ast.unparse(default)
+    plain = value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
+    return value if plain else ast.unparse(default)
