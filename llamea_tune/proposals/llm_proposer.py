@@ -1,0 +1,100 @@
+"""A proposer that asks a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from llamea_tune.candidate import HyperparameterRange
+from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt
+from llamea_tune.proposals.operators import OPERATORS
+from llamea_tune.proposals.parse import Reply, parse_reply
+from llamea_tune.proposals.program import fingerprint, outline
+from llamea_tune.proposals.prompt import render_prompt, render_retry
+from llamea_tune.proposals.proposal import Exchange, Proposal, ProposalError, ProposalTask
+
+
+class LLMProposer:
+    """Writes the prompt, reads the answer, and asks once more, saying what is wrong, if that cannot be used."""
+
+    def __init__(self, llm: LanguageModel) -> None:
+        """Propose what `llm` answers."""
+        self._llm = llm
+
+    @property
+    def name(self) -> str:
+        """The language model's name."""
+        return self._llm.name
+
+    @property
+    def llm(self) -> LanguageModel:
+        """The language model, for its usage and cost."""
+        return self._llm
+
+    def close(self) -> None:
+        """Stop waiting for answers, where the language model can be told so. Call it when a run is interrupted."""
+        close = getattr(self._llm, "close", None)
+        if close is not None:
+            close()
+
+    def propose(self, task: ProposalTask) -> Proposal:
+        """Ask for one optimizer.
+
+        Raises:
+            ProposalError: No answer came, or neither the first nor the second could be used.
+            ProposerError: The language model cannot work at all.
+        """
+        exchanges: list[Exchange] = []
+        prompt = render_prompt(task)
+        try:
+            completion = self._ask(prompt, exchanges)
+            try:
+                reply = _read(completion, task)
+            except ProposalError as err:
+                completion = self._ask(render_retry(prompt, completion.text, str(err)), exchanges)
+                reply = _read(completion, task)
+        except ProposalError as err:
+            raise ProposalError(str(err), tuple(exchanges)) from None
+        return Proposal(
+            class_name=reply.class_name,
+            code=reply.code,
+            description=reply.description,
+            proposer=completion.llm,
+            ranges=reply.ranges,
+            exchanges=tuple(exchanges),
+        )
+
+    def _ask(self, prompt: Prompt, exchanges: list[Exchange]) -> Completion:
+        """Ask, and note the exchange; an answer that never came is noted as an empty one, so that it replays."""
+        try:
+            completion = self._llm.complete(prompt)
+        except CompletionError as err:
+            exchanges.append(Exchange(prompt, Completion("", self._llm.name)))
+            raise ProposalError(f"no answer: {err}") from err
+        exchanges.append(Exchange(prompt, completion))
+        return completion
+
+
+def _read(completion: Completion, task: ProposalTask) -> Reply:
+    """Read the answer to a task, check that it changes something, and let the parents' ranges stand where none is new."""
+    parents = [parent.candidate for parent in task.parents]
+    parent_code = parents[0].code if OPERATORS[task.operator].edits else None
+    reply = parse_reply(completion.text, parent_code)
+    program = fingerprint(reply.code)
+    for parent in parents:
+        if program == _fingerprint_or_none(parent.code):
+            raise ProposalError(f"no change: it is the same program as its parent {parent.class_name}")
+    if parent_code is None:
+        return reply
+    return reply._replace(ranges=_inherited(reply, parents[0].ranges))
+
+
+def _inherited(reply: Reply, of_parent: Mapping[str, HyperparameterRange]) -> Mapping[str, HyperparameterRange]:
+    names = outline(reply.code).defaults
+    return {name: of for name, of in of_parent.items() if name in names} | dict(reply.ranges)
+
+
+def _fingerprint_or_none(code: str) -> str | None:
+    try:
+        return fingerprint(code)
+    except ProposalError:
+        return None

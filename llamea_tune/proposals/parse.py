@@ -1,0 +1,124 @@
+"""Read an optimizer out of a model's answer."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from llamea_tune.candidate import HyperparameterRange
+from llamea_tune.proposals.blocks import Answer, clean, code_in_prose, split
+from llamea_tune.proposals.edits import apply_edits, find_edits, without_edits
+from llamea_tune.proposals.program import Outline, outline
+from llamea_tune.proposals.proposal import ProposalError
+from llamea_tune.proposals.ranges import check_ranges, read_json_object
+
+_log = logging.getLogger(__name__)
+
+_PYTHON = ("", "python", "python3", "py")
+_JSON = ("", "json", "jsonc", "json5")
+_DERIVES = re.compile(r"^class\s+\w+\s*\([^)]*\bOptAlg\b", re.MULTILINE)
+_DESCRIPTION = re.compile(r"^[\s#>*_-]*description[\s*_]*[:\u2014-][\s*_]*(?P<text>\S.*)$", re.IGNORECASE)
+_CODE_QUOTES = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'"})
+_CODE = re.compile(r"(import |from \w[\w.]* import|class \w+|def \w)")
+_LONGEST_DESCRIPTION = 400
+
+
+class Reply(NamedTuple):
+    """What an answer holds.
+
+    Attributes:
+        class_name: Name of the class deriving from `OptAlg`.
+        code: The whole source.
+        description: What the algorithm does, on one line.
+        ranges: Declared ranges of its hyperparameters that make sense.
+    """
+
+    class_name: str
+    code: str
+    description: str
+    ranges: Mapping[str, HyperparameterRange]
+
+
+def parse_reply(text: str, parent_code: str | None = None) -> Reply:
+    """Read an optimizer out of an answer.
+
+    Args:
+        text: The answer.
+        parent_code: Source that edits apply to, where the answer may hold edits.
+
+    Raises:
+        ProposalError: The answer holds no usable optimizer; the message says why, briefly.
+    """
+    text = clean(text)
+    if not text.strip():
+        raise ProposalError("the answer is empty")
+    answer = split(without_edits(text))
+    code, shape = _program(text, answer, parent_code)
+    ranges, notes = check_ranges(_declared_ranges(answer), shape.defaults)
+    for note in notes:
+        _log.info("%s: %s", shape.class_name, note)
+    return Reply(shape.class_name, code, _description(answer, shape), ranges)
+
+
+def _program(text: str, answer: Answer, parent_code: str | None) -> tuple[str, Outline]:
+    """The source that an answer gives, as edits of its parent or as a whole, and its outline."""
+    problem: ProposalError | None = None
+    edits = find_edits(text)
+    if edits and parent_code is not None:
+        try:
+            code = apply_edits(parent_code, edits)
+            return code, outline(code)
+        except ProposalError as err:
+            problem = err
+    for code in _sources(answer):
+        try:
+            return code, outline(code)
+        except ProposalError as err:
+            problem = problem or err
+    if problem is None:
+        what = "only edits, where a whole class was asked for" if edits else "no Python code"
+        problem = ProposalError(f"the answer holds {what}")
+    raise problem
+
+
+def _sources(answer: Answer) -> Iterator[str]:
+    """What may be the source, the likeliest first: the last block with the class, other blocks, code without fences."""
+    python = [content for language, content in answer.blocks if language in _PYTHON and content.strip()]
+    python.sort(key=lambda content: _DERIVES.search(content) is not None)
+    for content in reversed(python):
+        yield content.strip("\n") + "\n"
+        if content.translate(_CODE_QUOTES) != content:
+            yield content.translate(_CODE_QUOTES).strip("\n") + "\n"
+    bare = code_in_prose(answer.prose)
+    if bare and bare.strip():
+        yield bare.strip("\n") + "\n"
+
+
+def _declared_ranges(answer: Answer) -> Mapping[str, Any]:
+    """The JSON object of ranges: the last block that holds one, or else what stands between braces in the prose."""
+    texts = [content for language, content in answer.blocks if language in _JSON]
+    if "{" in answer.prose:
+        texts.insert(0, answer.prose[answer.prose.index("{") : answer.prose.rfind("}") + 1])
+    for text in reversed(texts):
+        declared = read_json_object(text)
+        if declared is None:
+            continue
+        if len(declared) == 1:  # {"hyperparameters": {...}}
+            (inner,) = declared.values()
+            if isinstance(inner, dict) and all(isinstance(entry, dict) for entry in inner.values()):
+                declared = inner
+        return declared
+    return {}
+
+
+def _description(answer: Answer, shape: Outline) -> str:
+    """The line that begins with `Description:`, or the first line of prose, of the docstring, or the class's name."""
+    lines = [line.strip() for line in answer.prose.split("\n")]
+    named = (found["text"] for found in map(_DESCRIPTION.match, lines) if found)
+    plain = (line for line in lines if line and line[0].isalpha() and not line.endswith(":") and not _CODE.match(line))
+    doc = (line for line in shape.doc.split("\n") if line.strip())
+    text = next(named, None) or next(plain, None) or next(doc, None) or shape.class_name
+    text = " ".join(text.strip("*_`# ").split()) or shape.class_name
+    return text if len(text) <= _LONGEST_DESCRIPTION else text[:_LONGEST_DESCRIPTION].rstrip() + "…"
