@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 
 import numpy as np
@@ -27,6 +28,23 @@ def param_configs(
     return list(zip(*columns, strict=True))
 
 
+_Column = tuple[str, tuple[ParamValue, ...], "array[int]"]
+
+
+class _Row:
+    """One config as `Searchspace` reads it from a cache: pairs of name and value, made when they are asked for."""
+
+    __slots__ = ("_columns", "_number")
+
+    def __init__(self, columns: list[_Column], number: int) -> None:
+        self._columns = columns
+        self._number = number
+
+    def items(self) -> list[tuple[str, ParamValue]]:
+        number = self._number
+        return [(name, values[indices[number]]) for name, values, indices in self._columns]
+
+
 def build_searchspace(
     tune_params: Mapping[str, tuple[ParamValue, ...]], value_indices: NDArray[np.uint16]
 ) -> Searchspace:
@@ -36,12 +54,14 @@ def build_searchspace(
         tune_params: Values of each tunable parameter, in order.
         value_indices: Shape `(n_configs, n_params)`: index of each config's values.
     """
-    names = tuple(tune_params)
-    configs = param_configs(tune_params, value_indices)
-    cache = {number: dict(zip(names, config, strict=True)) for number, config in enumerate(configs)}
+    columns: list[_Column] = [
+        (name, values, array("H", np.ascontiguousarray(indices, dtype=np.uint16).tobytes()))
+        for (name, values), indices in zip(tune_params.items(), value_indices.T, strict=True)
+    ]
+    rows = {number: _Row(columns, number) for number in range(len(value_indices))}
     return Searchspace(
         None,
         None,
         None,
-        from_cache={"tune_params": {name: list(values) for name, values in tune_params.items()}, "cache": cache},
+        from_cache={"tune_params": {name: list(values) for name, values in tune_params.items()}, "cache": rows},
     )

@@ -1,0 +1,152 @@
+"""Kernel Tuner cache files, of every generation of the format."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from llamea_tune.exceptions import SpaceFileError
+from llamea_tune.spaces.recording import KIND_OF_ERROR, MeasurementTable, Recording, number_or_nan
+from llamea_tune.spaces.space import FailureKind, ParamValue
+from llamea_tune.spaces.space_file import open_json
+
+DEFAULT_OBJECTIVE = "time"
+_STAGES = ("compile_time", "verification_time", "benchmark_time")
+_SHAPES_ENTRIES = ("tune_params_keys", "tune_params", "objective")
+
+
+def read_cache_file(path: Path, objective: str | None = None) -> Recording:
+    """Read a cache file, including one that a killed run never closed.
+
+    Args:
+        path: The file, gzip-compressed or not.
+        objective: Name of the objective; by default the file's own, the first if it has several.
+
+    Raises:
+        SpaceFileError: The file cannot be read, or is no cache.
+    """
+    header = read_header(path)
+    table, header = _read_entries(path, header, objective)
+    if table is None:
+        raise SpaceFileError(f"{path} is no Kernel Tuner cache: it has no 'cache' entries; name another file")
+    if not len(table):
+        raise SpaceFileError(f"{path} records no config: its 'cache' is empty; record some measurements first")
+    tune_params = table.tune_params()
+    return Recording(
+        kernel_name=str(header.get("kernel_name") or ""),
+        device_name=str(header.get("device_name") or ""),
+        problem_size=header.get("problem_size"),
+        objective=_objective(header, objective),
+        higher_is_better=stated_direction(header.get("objective_higher_is_better")),
+        tune_params=tune_params,
+        value_indices=table.value_indices(tune_params),
+        objective_values=table.objective_values(),
+        failures=table.failures(),
+        stage_times_ms=table.stage_times_ms(),
+    )
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """Everything but the entries, as far as it is needed to read those: no further than to them, where that is enough.
+
+    Raises:
+        SpaceFileError: The file cannot be read.
+    """
+    header: dict[str, Any] = {}
+    with open_json(path) as stream:
+        if stream.peek() != "{":
+            raise SpaceFileError(f"{path} is no Kernel Tuner cache: it holds no JSON object; name another file")
+        for key in stream.members(open_ended=True):
+            if key != "cache" or stream.peek() != "{":
+                header[key] = stream.value()
+                continue
+            if any(isinstance(header.get(name), (list, dict)) for name in ("tune_params_keys", "tune_params")):
+                return header
+            for entry_key in stream.members(open_ended=True):
+                stream.landmark = f"the entry {entry_key!r}"
+                entry = stream.value()
+                header.setdefault("tune_params_keys", _names_from_key(entry_key, entry))
+    return header
+
+
+def error_kind(entry: Mapping[str, Any]) -> FailureKind:
+    """Why the measurement failed, by a name of one of Kernel Tuner's errors in `__error__` or as any field's value."""
+    error = entry.get("__error__")
+    if error is not None:
+        return KIND_OF_ERROR.get(str(error), FailureKind.OTHER)
+    for value in entry.values():
+        if type(value) is str and value in KIND_OF_ERROR:
+            return KIND_OF_ERROR[value]
+    return FailureKind.NONE
+
+
+def stated_direction(stated: Any) -> bool | None:
+    """`objective_higher_is_better` as found in a file: a boolean, or a list with one for each objective."""
+    first = stated[0] if isinstance(stated, list) and stated else stated
+    return first if isinstance(first, bool) else None
+
+
+def _read_entries(
+    path: Path, header: dict[str, Any], objective: str | None
+) -> tuple[MeasurementTable | None, dict[str, Any]]:
+    """Read the entries; once more where something after them says how they are to be read."""
+    table: MeasurementTable | None = None
+    complete: dict[str, Any] = {}
+    with open_json(path) as stream:
+        for key in stream.members(open_ended=True):
+            if key != "cache" or stream.peek() != "{":
+                complete[key] = stream.value()
+                continue
+            table = _empty_table(path, header)
+            for place, failure, value, entry in _measurements(path, stream, _objective(header, objective)):
+                try:
+                    table.add(entry, value, failure, [entry.get(stage) for stage in _STAGES])
+                except ValueError as err:
+                    raise SpaceFileError(f"{path}: {place} {err}; repair or remove it") from err
+    complete.setdefault("tune_params_keys", header.get("tune_params_keys"))
+    if any(complete.get(name) != header.get(name) for name in _SHAPES_ENTRIES):
+        return _read_entries(path, complete, objective)
+    return table, complete
+
+
+def _measurements(path: Path, stream: Any, objective: str) -> Iterator[tuple[str, FailureKind, float, dict[str, Any]]]:
+    for entry_key in stream.members(open_ended=True):
+        place = f"the entry {entry_key!r}"
+        entry = stream.value()
+        stream.landmark = place
+        if not isinstance(entry, dict):
+            raise SpaceFileError(f"{path}: {place} is no object; repair or remove it")
+        failure = error_kind(entry)
+        value = math.nan if failure else number_or_nan(entry.get(objective))
+        if not failure and math.isnan(value):
+            failure = FailureKind.OTHER
+        yield place, failure, value, entry
+
+
+def _empty_table(path: Path, header: Mapping[str, Any]) -> MeasurementTable:
+    declared = header.get("tune_params")
+    declared = declared if isinstance(declared, dict) else {}
+    names = header.get("tune_params_keys") or list(declared)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise SpaceFileError(f"{path}: 'tune_params_keys' is no list of names; restore the file's header")
+    return MeasurementTable(names, {name: _declared_values(path, name, declared.get(name)) for name in names})
+
+
+def _declared_values(path: Path, name: str, values: Any) -> Sequence[ParamValue]:
+    values = [] if values is None else values
+    if not isinstance(values, list) or not all(isinstance(value, (int, float, bool, str)) for value in values):
+        raise SpaceFileError(f"{path}: the values of {name!r} in 'tune_params' are no list of numbers or strings")
+    return values
+
+
+def _names_from_key(entry_key: str, entry: Any) -> list[str]:
+    """The oldest caches name no parameters; but an entry's key joins their values, which are its first fields."""
+    return list(entry)[: entry_key.count(",") + 1] if isinstance(entry, dict) else []
+
+
+def _objective(header: Mapping[str, Any], asked: str | None) -> str:
+    stated = header.get("objective")
+    first = stated[0] if isinstance(stated, list) and stated else stated
+    return asked or (first if isinstance(first, str) and first else DEFAULT_OBJECTIVE)

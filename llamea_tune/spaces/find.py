@@ -1,0 +1,138 @@
+"""Where things lie: the T1 description of a file, the spaces in a folder or glob, the names they get."""
+
+from __future__ import annotations
+
+import glob
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from llamea_tune.exceptions import SpaceFileError
+from llamea_tune.spaces.cache_file import read_header
+from llamea_tune.spaces.space_file import FileKind, file_kind
+from llamea_tune.spaces.t1_file import read_t1
+
+_SUFFIXES = (".json.gz", ".json")
+_PLAIN_FOLDERS = frozenset({"caches", "cachefiles"})
+_LEVELS_UP = 3
+_LARGEST_T1 = 1 << 20
+_T4_MARKS = ("_T4", "-T4", ".T4", "_t4", "-t4", ".t4")
+
+
+def stem(path: Path) -> str:
+    """File name without `.json` or `.json.gz`."""
+    for suffix in _SUFFIXES:
+        if path.name.endswith(suffix):
+            return path.name.removesuffix(suffix)
+    return path.name
+
+
+def kernel_folder(path: Path) -> str:
+    """Name of the folder that a file belongs to, which is above one called `caches`."""
+    parents = path.absolute().parents
+    return next((folder.name for folder in parents if folder.name not in _PLAIN_FOLDERS), "")
+
+
+def space_name(path: Path) -> str:
+    """The name of a file's space: `matmul/X` for `searchspaces/matmul/caches/X.json.gz`."""
+    return f"{kernel_folder(path)}/{stem(path)}".lstrip("/")
+
+
+def find_t1(path: Path) -> Path | None:
+    """Find the T1 description of a cache or T4 file; None if there is none.
+
+    Looked for, in this order: `T1.json` and `<stem>_T1.json` beside the file; then, in its folder and up to three
+    above, `<kernel folder>.json` in a folder of that name and `kernels/<kernel folder>.json`; then any T1 file beside
+    it whose kernel has the name that the file records.
+
+    Raises:
+        SpaceFileError: A file by such a name is broken.
+    """
+    folder, kernel = path.absolute().parent, kernel_folder(path)
+    places = [folder / "T1.json", folder / f"{stem(path)}_T1.json", folder / f"{kernel}.json"]
+    for above in (folder, *folder.parents[:_LEVELS_UP]):
+        places += [above / f"{kernel}.json"] if above.name == kernel else []
+        places.append(above / "kernels" / f"{kernel}.json")
+    for place in places:
+        if place.is_file() and place != path.absolute() and file_kind(place) is FileKind.T1:
+            return place
+    return _t1_by_kernel_name(path)
+
+
+def _t1_by_kernel_name(path: Path) -> Path | None:
+    folder = path.absolute().parent
+    beside = [place for place in sorted(folder.glob("*.json")) if place != path.absolute() and _may_be_t1(place)]
+    if not beside:
+        return None
+    kernel_name = read_header(path).get("kernel_name") if file_kind(path) is FileKind.CACHE else None
+    matching = [place for place in beside if kernel_name and read_t1(place).kernel_name == kernel_name]
+    return matching[0] if len(matching) == 1 else None
+
+
+def _may_be_t1(place: Path) -> bool:
+    try:
+        return place.stat().st_size <= _LARGEST_T1 and file_kind(place) is FileKind.T1
+    except (SpaceFileError, OSError):
+        return False
+
+
+def find_space_files(spec: str | Path) -> list[Path]:
+    """The caches and T4 files that a file, folder or glob stands for.
+
+    A folder stands for all those in it and below, hidden ones excepted. In folders and globs, T1 descriptions and
+    other JSON are skipped, and so is a T4 file beside the cache that it was made from, by its name.
+
+    Raises:
+        SpaceFileError: There is none, or a file cannot be read.
+    """
+    path = Path(spec)
+    if path.is_dir():
+        return _spaces_among(_files_below(path)) or _nothing(
+            f"the folder {path} holds no Kernel Tuner cache or T4 file"
+        )
+    if glob.has_magic(str(spec)) and not path.exists():
+        matches = [Path(place) for place in glob.glob(str(spec), recursive=True)]  # noqa: PTH207 (absolute patterns)
+        files = [file for match in matches for file in (_files_below(match) if match.is_dir() else [match])]
+        return _spaces_among(files) or _nothing(f"{spec} matches no Kernel Tuner cache or T4 file")
+    return [path]
+
+
+def _files_below(folder: Path) -> list[Path]:
+    return [
+        file for file in folder.rglob("*") if not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    ]
+
+
+def _nothing(message: str) -> list[Path]:
+    raise SpaceFileError(f"{message}; name a file, folder or glob that has some")
+
+
+def _spaces_among(files: Sequence[Path]) -> list[Path]:
+    kinds = {
+        place: file_kind(place) for place in sorted(set(files)) if place.name.endswith(_SUFFIXES) and place.is_file()
+    }
+    caches = {(place.parent, stem(place)) for place, kind in kinds.items() if kind is FileKind.CACHE}
+
+    def copies_a_cache(place: Path) -> bool:
+        return any((place.parent, stem(place).removesuffix(mark)) in caches for mark in _T4_MARKS)
+
+    return [
+        place
+        for place, kind in kinds.items()
+        if kind is FileKind.CACHE or (kind is FileKind.T4 and not copies_a_cache(place))
+    ]
+
+
+def unique_names(paths: Sequence[Path]) -> list[str]:
+    """A name for each file's space: short, with more folders where that is needed to tell them apart."""
+    names = [space_name(path) for path in paths]
+    for levels in range(2, 2 + max(len(path.absolute().parts) for path in paths)):
+        counts = Counter(names)
+        if max(counts.values()) == 1:
+            break
+        names = [
+            "/".join((*path.absolute().parts[-levels:-1], stem(path))).lstrip("/") if counts[name] > 1 else name
+            for path, name in zip(paths, names, strict=True)
+        ]
+    counts = Counter(names)
+    return [path.name if counts[name] > 1 else name for path, name in zip(paths, names, strict=True)]

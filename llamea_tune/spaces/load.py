@@ -1,0 +1,98 @@
+"""Load search spaces from files, folders and globs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from llamea_tune._bundled import bundled_path
+from llamea_tune.exceptions import SpaceFileError
+from llamea_tune.spaces.cache_file import read_cache_file
+from llamea_tune.spaces.compile import compile_space, freeze
+from llamea_tune.spaces.find import find_space_files, find_t1, space_name, unique_names
+from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space_file import FileKind, file_digest, file_kind
+from llamea_tune.spaces.store import load_compiled, save_compiled
+from llamea_tune.spaces.t1_file import read_t1
+from llamea_tune.spaces.t4_file import read_t4_file
+
+
+def load_space(
+    path: str | Path,
+    *,
+    t1: Path | None = None,
+    name: str | None = None,
+    objective: str | None = None,
+    higher_is_better: bool | None = None,
+) -> Space:
+    """Load a Kernel Tuner cache or T4 file.
+
+    With a T1 description the configs are those that its restrictions permit, numbered as in
+    `tune_kernel(..., simulation_mode=True)`. Where some of these were never recorded, and where there is no
+    description, the configs are the recorded ones in the file's order. Recorded configs that the restrictions forbid
+    are left out, as Kernel Tuner leaves them out.
+
+    Args:
+        path: The file, gzip-compressed or not.
+        t1: Its T1 description; by default one is looked for where `find_t1` says.
+        name: Name of the space; by default made of the folder's and the file's.
+        objective: Name of the objective; by default the file's own, else `"time"`.
+        higher_is_better: Whether the objective is maximised, where the file does not say; by default what Kernel
+            Tuner knows of the objective.
+
+    Raises:
+        SpaceFileError: The file, or its description, cannot be used.
+    """
+    path = Path(path)
+    name = name or space_name(path)
+    content = f"{file_digest(path)} {objective} {higher_is_better}"
+    t1_path = find_t1(path) if t1 is None else Path(t1)
+    content_hash = hashlib.sha256(f"{content} {file_digest(t1_path) if t1_path else ''}".encode()).hexdigest()
+    stored = load_compiled(content_hash, name=name, source=path)
+    if stored is not None:
+        return freeze(stored)
+
+    kind = file_kind(path)
+    if kind is FileKind.CACHE:
+        recording = read_cache_file(path, objective)
+    elif kind is FileKind.T4:
+        recording = read_t4_file(path, objective)
+    elif kind is FileKind.T1:
+        raise SpaceFileError(f"{path} is a T1 description, which holds no measurements; name the cache it describes")
+    else:
+        raise SpaceFileError(f"{path} is JSON, but neither a Kernel Tuner cache nor T4 results; name another file")
+    space = compile_space(
+        recording,
+        read_t1(t1_path) if t1_path else None,
+        name=name,
+        source=path,
+        content_hash=content_hash,
+        higher_is_better=higher_is_better,
+    )
+    save_compiled(space)
+    return space
+
+
+def load_spaces(specs: Sequence[str | Path], *, t1: Path | None = None) -> list[Space]:
+    """Load the spaces that files, folders and globs stand for, each once, under names that are unique among them.
+
+    Args:
+        specs: Files, folders or globs.
+        t1: The T1 description of all of them; by default each one's own is looked for.
+
+    Raises:
+        SpaceFileError: One stands for no space, or a file cannot be used.
+    """
+    found = [path for spec in specs for path in find_space_files(spec)]
+    paths = list({path.resolve(): path for path in reversed(found)}.values())[::-1]
+    if not paths:
+        raise SpaceFileError("no search space is named; name a Kernel Tuner cache, a T4 file, a folder or a glob")
+    names = unique_names(paths)
+    return [load_space(path, t1=t1, name=name) for path, name in zip(paths, names, strict=True)]
+
+
+def bundled_spaces() -> list[Path]:
+    """The files of the bundled search spaces, by name."""
+    folder = bundled_path("searchspaces")
+    return sorted(folder.glob("*/caches/*.json.gz"))

@@ -1,0 +1,93 @@
+"""Compiled spaces kept on disk, found by the hash of what they were compiled from.
+
+The store only saves time: whatever is wrong with it, a space is compiled again and nothing is said.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+
+from llamea_tune.spaces.space import Space
+
+FORMAT_VERSION = 1
+FOLDER_VARIABLE = "LLAMEA_TUNE_CACHE"
+
+_ARRAYS = {"value_indices": np.uint16, "costs": np.float64, "failures": np.uint8, "stage_times_ms": np.float64}
+_TEXTS = (
+    *("kernel_name", "device_name", "problem_size", "restrictions"),
+    *("objective", "higher_is_better", "has_times", "content_hash"),
+)
+
+
+def store_folder() -> Path:
+    """Where compiled spaces lie: `$LLAMEA_TUNE_CACHE`, or the user's cache folder."""
+    return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_cache_path("llamea-tune")) / "spaces"
+
+
+def load_compiled(content_hash: str, *, name: str, source: Path) -> Space | None:
+    """Look a space up; None where it is not there, or damaged.
+
+    Args:
+        content_hash: Hash of what it was compiled from.
+        name: Its name now.
+        source: Where its file lies now.
+    """
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
+        with np.load(_place(content_hash), allow_pickle=False) as stored:
+            texts = json.loads(stored["texts"].tobytes())
+            arrays = {key: stored[key] for key in _ARRAYS}
+        tune_params = {param: tuple(values) for param, values in texts.pop("tune_params")}
+        texts["restrictions"] = tuple(texts["restrictions"])
+        space = Space(name=name, source=str(source), tune_params=tune_params, **texts, **arrays)
+        if space.content_hash == content_hash and _is_sound(space):
+            return space
+    return None
+
+
+def save_compiled(space: Space) -> None:
+    """Keep a space, in one step that other processes see whole or not at all."""
+    texts: dict[str, Any] = {key: getattr(space, key) for key in _TEXTS}
+    texts["tune_params"] = list(space.tune_params.items())
+    place = _place(space.content_hash)
+    with suppress(OSError, TypeError, ValueError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        file = tempfile.NamedTemporaryFile(dir=place.parent, prefix=".compiling-", delete=False)  # noqa: SIM115
+        try:
+            with file:
+                arrays = {key: getattr(space, key) for key in _ARRAYS}
+                np.savez(file, texts=np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8), **arrays)
+            Path(file.name).replace(place)
+        except BaseException:
+            with suppress(OSError):
+                Path(file.name).unlink()
+            raise
+
+
+def _place(content_hash: str) -> Path:
+    """The numbering of configs is Kernel Tuner's, so its version and its solver's are part of the name."""
+    versions = f"{version('kernel_tuner')}-{version('python-constraint2')}"
+    return store_folder() / f"{content_hash}-v{FORMAT_VERSION}-{versions}.npz"
+
+
+def _is_sound(space: Space) -> bool:
+    n_configs, n_params = len(space.costs), len(space.tune_params)
+    shapes = {
+        "value_indices": (n_configs, n_params),
+        "costs": (n_configs,),
+        "failures": (n_configs,),
+        "stage_times_ms": (n_configs, 3),
+    }
+    arrays = {key: getattr(space, key) for key in _ARRAYS}
+    return n_configs > 0 and all(
+        array.shape == shapes[key] and array.dtype == _ARRAYS[key] for key, array in arrays.items()
+    )

@@ -1,0 +1,110 @@
+"""T4 files: auto-tuning results in the community's exchange format."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from llamea_tune.exceptions import SpaceFileError
+from llamea_tune.spaces.cache_file import DEFAULT_OBJECTIVE, stated_direction
+from llamea_tune.spaces.recording import KIND_OF_ERROR, MeasurementTable, Recording, number_or_nan
+from llamea_tune.spaces.space import FailureKind
+from llamea_tune.spaces.space_file import open_json
+
+KIND_OF_INVALIDITY = {
+    "correct": FailureKind.NONE,
+    "compile": FailureKind.COMPILE,
+    "runtime": FailureKind.RUNTIME,
+    "timeout": FailureKind.RUNTIME,
+    "constraints": FailureKind.INVALID,
+    "correctness": FailureKind.OTHER,
+}
+_MILLISECONDS = {"nanoseconds": 1e-6, "microseconds": 1e-3, "milliseconds": 1.0, "miliseconds": 1.0, "seconds": 1e3}
+
+
+def read_t4_file(path: Path, objective: str | None = None) -> Recording:
+    """Read a T4 file. It names neither kernel nor device; its parameters' values are those that occur, in order.
+
+    Where a result records no benchmark time, the sum of its run times stands for it.
+
+    Args:
+        path: The file, gzip-compressed or not.
+        objective: Name of the objective; by default the first that the file names.
+
+    Raises:
+        SpaceFileError: The file cannot be read, or is no T4 file.
+    """
+    table: MeasurementTable | None = None
+    header: dict[str, Any] = {}
+    with open_json(path) as stream:
+        if stream.peek() != "{":
+            raise SpaceFileError(f"{path} is no T4 file: it holds no JSON object; name another file")
+        for key in stream.members():
+            if key != "results" or stream.peek() != "[":
+                header[key] = stream.value()
+                continue
+            for number, _ in enumerate(stream.elements()):
+                stream.landmark = place = f"results[{number}]"
+                result = stream.value()
+                try:
+                    if table is None:
+                        table = MeasurementTable(list(_member(result, "configuration")), {})
+                        objective = objective or _first_objective(result)
+                    _add_result(table, result, objective or DEFAULT_OBJECTIVE)
+                except ValueError as err:
+                    raise SpaceFileError(f"{path}: {place} {err}; repair or remove it") from err
+    if table is None:
+        raise SpaceFileError(f"{path} records no config: it has no 'results'; name a file that has some")
+    metadata = header.get("metadata")
+    unit = metadata.get("timeunit", "milliseconds") if isinstance(metadata, dict) else "milliseconds"
+    if unit not in _MILLISECONDS:
+        raise SpaceFileError(f"{path}: the timeunit {unit!r} is unknown; write one of {', '.join(_MILLISECONDS)}")
+    tune_params = table.tune_params()
+    return Recording(
+        kernel_name="",
+        device_name="",
+        problem_size=None,
+        objective=objective or DEFAULT_OBJECTIVE,
+        higher_is_better=stated_direction(header.get("objective_higher_is_better")),
+        tune_params=tune_params,
+        value_indices=table.value_indices(tune_params),
+        objective_values=table.objective_values(),
+        failures=table.failures(),
+        stage_times_ms=table.stage_times_ms() * _MILLISECONDS[unit],
+    )
+
+
+def _add_result(table: MeasurementTable, result: Any, objective: str) -> None:
+    measured = {entry["name"]: entry.get("value") for entry in result.get("measurements") or () if "name" in entry}
+    failure = _failure(result, measured)
+    value = math.nan if failure else number_or_nan(measured.get(objective))
+    if not failure and math.isnan(value):
+        failure = FailureKind.OTHER
+    times = _member(result, "times")
+    benchmark = times.get("benchmark")
+    if benchmark is None and isinstance(times.get("runtimes"), list):
+        benchmark = math.fsum(time for time in map(number_or_nan, times["runtimes"]) if not math.isnan(time))
+    compilation = times.get("compilation", times.get("compilation_time"))
+    table.add(_member(result, "configuration"), value, failure, (compilation, times.get("validation"), benchmark))
+
+
+def _failure(result: Mapping[str, Any], measured: Mapping[str, Any]) -> FailureKind:
+    for value in measured.values():
+        if type(value) is str and value in KIND_OF_ERROR:
+            return KIND_OF_ERROR[value]
+    failure = KIND_OF_INVALIDITY.get(result.get("invalidity", "correct"), FailureKind.OTHER)
+    return FailureKind.OTHER if not failure and result.get("correctness", 1) == 0 else failure
+
+
+def _member(result: Any, name: str) -> dict[str, Any]:
+    found = result.get(name) if isinstance(result, dict) else None
+    if not isinstance(found, dict):
+        raise ValueError(f"has no {name!r}")
+    return found
+
+
+def _first_objective(result: Mapping[str, Any]) -> str | None:
+    objectives = result.get("objectives")
+    return objectives[0] if isinstance(objectives, list) and objectives and isinstance(objectives[0], str) else None
