@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from llamea_tune.runners.protocol import Measurement
 from llamea_tune.spaces.space import FailureKind, Space
+
+
+def measurement_times_us(space: Space) -> NDArray[np.int64]:
+    """What each measurement costs on a run's clock, in whole microseconds, each stage rounded by itself.
+
+    Args:
+        space: The space.
+
+    Returns:
+        Shape `(size,)`.
+    """
+    return np.asarray(np.rint(space.stage_times_ms * 1000.0).sum(axis=1), dtype=np.int64)
 
 
 class CachedRunner:
@@ -13,10 +26,9 @@ class CachedRunner:
 
     def __init__(self, space: Space) -> None:
         """Prepare plain lists, which are faster to look one element up in than arrays."""
-        stage_times_us = np.rint(space.stage_times_ms * 1000.0)
         self._costs: list[float] = space.costs.tolist()
         self._failures = [FailureKind(kind) for kind in space.failures]
-        self._times_us: list[int] = stage_times_us.sum(axis=1).astype(np.int64).tolist()
+        self._times_us: list[int] = measurement_times_us(space).tolist()
 
     @property
     def size(self) -> int:

@@ -27,6 +27,11 @@ class Trace:
         return len(self.indices)
 
 
+def empty_trace() -> Trace:
+    """The trace of a run that paid for nothing."""
+    return Trace(np.empty(0, np.int64), np.empty(0, np.float64), np.empty(0, np.int64))
+
+
 class RunState(StrEnum):
     """How a run ended. The first three are good runs, whose traces are scored."""
 

@@ -1,0 +1,66 @@
+"""Ranks: a run's best so far as a position in the sorted costs of its space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llamea_tune.runners.trace import Trace
+from llamea_tune.spaces.space import Space
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RankTable:
+    """The costs of a space, best first, and where each config stands among them.
+
+    Attributes:
+        costs: Shape `(n_valid,)`: costs of the valid configs in ascending order.
+        ranks: Shape `(size,)`: rank of each config, 0 for the best; equal costs share the lowest rank. A config that
+            failed has the worst rank: it tells as much as having found nothing.
+    """
+
+    costs: Floats
+    ranks: NDArray[np.int64]
+
+    @property
+    def worst(self) -> int:
+        """Rank of the worst config, and of a run that has found nothing yet."""
+        return len(self.costs) - 1
+
+    def values(self, mean_ranks: Floats) -> Floats:
+        """Costs at mean ranks, interpolated between neighbouring ranks.
+
+        Args:
+            mean_ranks: Any shape: ranks from 0 to `worst`.
+        """
+        lower = np.minimum(mean_ranks.astype(np.int64), max(self.worst - 1, 0))
+        fraction = mean_ranks - lower
+        steps = np.append(np.diff(self.costs), 0.0)
+        return np.asarray(self.costs[lower] + fraction * steps[lower])
+
+    def rounded_values(self, mean_ranks: Floats) -> Floats:
+        """Costs at rounded mean ranks, as published."""
+        return np.asarray(self.costs[np.rint(mean_ranks).astype(np.int64)])
+
+
+def rank_table(space: Space) -> RankTable:
+    """Rank the configs of a space."""
+    costs = np.sort(space.costs[space.valid])
+    ranks = np.searchsorted(costs, space.costs, side="left")
+    return RankTable(costs, np.where(space.valid, ranks, len(costs) - 1).astype(np.int64))
+
+
+def best_ranks(trace: Trace, table: RankTable, grid_us: Floats) -> NDArray[np.int64]:
+    """Rank of the best config found at each time of a grid.
+
+    Args:
+        trace: What the run paid for; a measurement counts from when it was finished.
+        table: Ranks of the space.
+        grid_us: Shape `(n_times,)`: times in microseconds on the run's clock.
+    """
+    running = np.minimum.accumulate(np.concatenate(([table.worst], table.ranks[trace.indices])))
+    return np.asarray(running[np.searchsorted(trace.elapsed_us, grid_us, side="right")])

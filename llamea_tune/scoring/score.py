@@ -1,0 +1,88 @@
+"""The score: how much of the way from random search to the optimum a strategy is ahead, averaged over the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from llamea_tune.exceptions import SettingsError
+from llamea_tune.runners.trace import Trace
+from llamea_tune.scoring.baselines import BASELINES
+from llamea_tune.scoring.cutoff import SpaceBudget, space_budget
+from llamea_tune.scoring.ranks import Floats, RankTable, best_ranks, rank_table
+from llamea_tune.spaces.space import Space
+
+GRID_POINTS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceScale:
+    """What turns traces on one space into scores. Computed once per space.
+
+    Attributes:
+        space: Name of the space.
+        budget: What a run may spend.
+        table: Ranks of the configs.
+        baseline: Name of the baseline.
+        grid_us: Shape `(n_times,)`: even times from start to end, in microseconds.
+        baseline_costs: Shape `(n_times,)`: what random search has reached.
+    """
+
+    space: str
+    budget: SpaceBudget
+    table: RankTable
+    baseline: str
+    grid_us: Floats
+    baseline_costs: Floats
+
+    def ranks(self, traces: Sequence[Trace]) -> NDArray[np.float32]:
+        """Rank of the best so far over the grid, shape `(n_traces, n_times)`."""
+        return np.stack([best_ranks(trace, self.table, self.grid_us) for trace in traces]).astype(np.float32)
+
+    def curve(self, mean_ranks: Floats) -> Floats:
+        """P at each time of the grid: 0 is random search, 1 the optimum.
+
+        Times at which random search is expected to have found the optimum tell nothing and count as 0.
+
+        Args:
+            mean_ranks: Shape `(..., n_times)`: ranks averaged over repeats.
+        """
+        read = self.table.rounded_values if self.baseline == "published" else self.table.values
+        ahead = self.baseline_costs - read(mean_ranks)
+        ahead_of_all = self.baseline_costs - self.table.costs[0]
+        return np.asarray(np.divide(ahead, ahead_of_all, out=np.zeros_like(ahead), where=ahead_of_all > 0.0))
+
+    def score(self, mean_ranks: Floats) -> Floats:
+        """P averaged over the grid, for one or many rows of mean ranks."""
+        return np.asarray(self.curve(mean_ranks).mean(axis=-1))
+
+    def thinned(self, step: int) -> SpaceScale:
+        """The same scale with every `step`-th time of the grid, for tests that need many scores rather than fine ones."""
+        return replace(self, grid_us=self.grid_us[::step], baseline_costs=self.baseline_costs[::step])
+
+
+def space_scale(space: Space, baseline: str = "exact") -> SpaceScale:
+    """Prepare the scale of a space.
+
+    Args:
+        space: The space.
+        baseline: One of `BASELINES`: `"exact"`, the calibrated default, or `"published"`, which also rounds ranks as
+            published.
+
+    Raises:
+        SettingsError: The baseline is unknown, or no two configs of the space differ in cost.
+    """
+    if baseline not in BASELINES:
+        raise SettingsError(f"unknown baseline {baseline!r}; choose one of {', '.join(BASELINES)}")
+    budget = space_budget(space)
+    table = rank_table(space)
+    grid_us = np.linspace(budget.start_us, budget.end_us, GRID_POINTS)
+    return SpaceScale(space.name, budget, table, baseline, grid_us, BASELINES[baseline](space, table, grid_us))
+
+
+def score(scale: SpaceScale, traces: Sequence[Trace]) -> float:
+    """The score of a strategy on a space, from the traces of its repeats."""
+    return float(scale.score(scale.ranks(traces).mean(axis=0, dtype=np.float64)))

@@ -1,0 +1,136 @@
+"""Worker processes that make runs: forked, so that they share what was loaded before."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from types import TracebackType
+from typing import Generic, TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_FORK = multiprocessing.get_context("fork")
+
+
+class Workers(Generic[Task, Result]):
+    """A fixed number of processes that all do the same kind of task.
+
+    Leaving the context ends them at once, whatever they are doing. They also end when their parent dies.
+    """
+
+    def __init__(self, do: Callable[[Task], Result], jobs: int) -> None:
+        """Start the processes.
+
+        Args:
+            do: Does one task; inherited by the fork, so it may hold anything.
+            jobs: Number of processes.
+        """
+        self._do = do
+        self._processes: dict[Connection, BaseProcess] = {}
+        for _ in range(jobs):
+            self._start()
+
+    def __enter__(self) -> Workers[Task, Result]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for connection in list(self._processes):
+            self._end(connection)
+
+    def results(self, tasks: Sequence[Task], last: Callable[[Result], bool]) -> Iterator[tuple[int, Result | None]]:
+        """Do tasks; yield each one's number and result as it is done, in no certain order.
+
+        Args:
+            tasks: What to do; begun in order.
+            last: Whether to begin no further tasks after such a result. All those before it are finished nevertheless.
+
+        Yields:
+            Number and result; None if the process died.
+        """
+        waiting: Iterator[tuple[int, Task]] = iter(enumerate(tasks))
+        busy: dict[Connection, int] = {}
+        try:
+            for connection in list(self._processes):
+                self._hand_out(connection, waiting, busy)
+            while busy:
+                for connection in [ready for ready in wait(list(busy)) if isinstance(ready, Connection)]:
+                    number = busy.pop(connection)
+                    result = self._receive(connection)
+                    if result is None or last(result):
+                        waiting = iter(())
+                    elif connection in self._processes:
+                        self._hand_out(connection, waiting, busy)
+                    yield number, result
+        finally:
+            for connection in busy:
+                self._end(connection)
+                self._start()
+
+    def _start(self) -> None:
+        ours, theirs = _FORK.Pipe()
+        inherited = [*self._processes, ours]
+        process = _FORK.Process(target=_serve, args=(theirs, inherited, self._do), daemon=True)
+        process.start()
+        theirs.close()
+        self._processes[ours] = process
+
+    def _end(self, connection: Connection) -> None:
+        process = self._processes.pop(connection)
+        process.kill()
+        process.join()
+        connection.close()
+
+    def _hand_out(
+        self, connection: Connection, waiting: Iterator[tuple[int, Task]], busy: dict[Connection, int]
+    ) -> None:
+        following = next(waiting, None)
+        if following is not None:
+            busy[connection], task = following
+            connection.send(task)
+
+    def _receive(self, connection: Connection) -> Result | None:
+        try:
+            result, error = connection.recv()
+        except (EOFError, ConnectionError):
+            self._end(connection)
+            self._start()
+            return None
+        if error is not None:
+            raise error
+        answer: Result = result
+        return answer
+
+
+def _serve(connection: Connection, inherited: Sequence[Connection], do: Callable[[Task], Result]) -> None:
+    """Do tasks until the parent hangs up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
+    for other in inherited:
+        other.close()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # strategies print; the parent's output is not theirs
+    warnings.simplefilter("ignore")
+    while True:
+        try:
+            task = connection.recv()
+        except EOFError:
+            return
+        try:
+            connection.send((do(task), None))
+        except Exception as error:  # raised again by the parent
+            connection.send((None, error))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)
