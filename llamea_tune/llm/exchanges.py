@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,17 @@ from typing import Any
 from llamea_tune.exceptions import ProposerError
 from llamea_tune.llm.protocol import Completion, Prompt
 
+_MILLISECONDS = re.compile(r"\d[\d.]*(?:e[-+]?\d+)?(?= ms\b)")
+
+
+def without_times(text: str) -> str:
+    """A prompt's text less all milliseconds: how long a parent computed is the one thing no two runs agree on."""
+    return _MILLISECONDS.sub("*", text)
+
 
 def prompt_hash(prompt: Prompt) -> str:
-    """SHA-256 of a prompt's text, whatever its key and temperature."""
-    return hashlib.sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest()
+    """SHA-256 of a prompt's text without times, whatever its key and temperature."""
+    return hashlib.sha256(without_times(f"{prompt.system}\0{prompt.user}").encode()).hexdigest()
 
 
 def exchange_to_json(prompt: Prompt, completion: Completion) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from llamea_tune.exceptions import ProposerError
+from llamea_tune.llm.exchanges import without_times
 from llamea_tune.llm.protocol import Completion, CompletionError, Prompt
 
 _SAFE_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -73,7 +74,7 @@ class Handoff:
         text = _prompt_text(prompt, reply.name)
         try:
             if path.exists():
-                if path.read_text(encoding="utf-8") == text:
+                if without_times(path.read_text(encoding="utf-8")) == without_times(text):
                     return
                 if reply.exists():
                     message = (
