@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from llamea_tune.export.edits import SourceEdits
@@ -30,7 +30,7 @@ def delay_heavy_imports(tree: ast.Module, edits: SourceEdits) -> None:
     functions = list(_outer_functions(tree.body))
     heavy = [statement for statement in tree.body if _is_heavy(statement)]
     moves = [move for statement in heavy if (move := _plan(tree, statement, functions, edits))]
-    _remove_lines([move.statement for move in moves], edits)
+    remove_statements([move.statement for move in moves], edits)
     for function in functions:
         statements = [move.statement for move in moves if function in move.functions]
         if statements:
@@ -103,7 +103,7 @@ def _fills_its_lines(statement: _Import, edits: SourceEdits) -> bool:
     return _starts_its_line(statement, edits) and (not rest or rest.startswith("#"))
 
 
-def _remove_lines(statements: list[_Import], edits: SourceEdits) -> None:
+def remove_statements(statements: Sequence[ast.stmt], edits: SourceEdits) -> None:
     """Remove statements with their lines, and the blank lines that would be left over."""
     numbers = {n for statement in statements for n in range(statement.lineno, (statement.end_lineno or 0) + 1)}
     for first in sorted(n for n in numbers if n - 1 not in numbers):

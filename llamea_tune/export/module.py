@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from string import Template
 
 from llamea_tune.exceptions import ExportError
+from llamea_tune.export.annotations import evaluate_dataclass_annotations
 from llamea_tune.export.code import StrategyCode, module_names, parse_strategy_code
 from llamea_tune.export.edits import SourceEdits
 from llamea_tune.export.imports import delay_heavy_imports
@@ -79,6 +80,7 @@ def render_module(request: ExportRequest) -> str:
     defaults = default_texts(code, request.hyperparameters, edits)
     replace_defaults(code, defaults, edits)
     delay_heavy_imports(code.tree, edits)
+    evaluate_dataclass_annotations(code.tree, edits)
     _add_imports(code, edits)
     tune = _TUNE.substitute(
         name=request.name,

@@ -1,0 +1,81 @@
+"""Strategies as people write them: `name`, `name:option=value,...`, or `file.py:Class`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from llamea_tune.exceptions import StrategyError
+from llamea_tune.strategies.catalog import PYATF_PREFIX, check_options, resolve
+
+_COMMA_OUTSIDE_BRACKETS = re.compile(r",(?![^\[(]*[\])])")
+
+
+class NamedStrategy(NamedTuple):
+    """A strategy of the catalog, with `strategy_options` for it."""
+
+    name: str
+    options: dict[str, Any]
+
+
+class StrategyFile(NamedTuple):
+    """A class deriving from `OptAlg` in a file, to be run in the sandbox, with arguments for its `__init__`."""
+
+    path: Path
+    class_name: str
+    options: dict[str, Any]
+
+
+def parse_strategy(text: str) -> NamedStrategy | StrategyFile:
+    """Understand a strategy as written on a command line.
+
+    Args:
+        text: Such as `"pso"`, `"genetic_algorithm:popsize=30,maxiter=50"`, `"pyatf:torczon"`, or
+            `"my_strategy.py:MyStrategy:alpha=0.5"`. Values are Python literals; anything else is a string.
+
+    Raises:
+        StrategyError: The strategy or one of its options is unknown, or the file or its class is not there.
+        MissingDependencyError: Options are given for a strategy that needs a package which is not installed.
+    """
+    if match := re.fullmatch(r"(?P<path>.+\.py):(?P<cls>\w+)(?::(?P<options>.*))?", text.strip()):
+        return _file(Path(match["path"]), match["cls"], _options(match["options"] or "", text))
+    prefix = PYATF_PREFIX if text.strip().startswith(PYATF_PREFIX) else ""
+    name, _, rest = text.strip().removeprefix(prefix).partition(":")
+    info = resolve(prefix + name.strip())
+    options = _options(rest, text)
+    check_options(info, options)
+    return NamedStrategy(info.name, options)
+
+
+def _options(text: str, whole: str) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for part in _COMMA_OUTSIDE_BRACKETS.split(text) if text.strip() else []:
+        name, equals, value = part.partition("=")
+        if not equals or not name.strip().isidentifier():
+            raise StrategyError(f"{part.strip()!r} in {whole!r} is no option; write name=value.")
+        options[name.strip()] = _value(value.strip())
+    return options
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _file(path: Path, class_name: str, options: dict[str, Any]) -> StrategyFile:
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as err:
+        raise StrategyError(f"There is no strategy file {path}; check the path.") from err
+    except (OSError, SyntaxError, ValueError) as err:
+        raise StrategyError(f"The strategy file {path} cannot be read ({err}); it must be Python source.") from err
+    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    if class_name not in classes:
+        raise StrategyError(f"{path} has no class {class_name!r}; its classes are: {', '.join(classes) or 'none'}.")
+    return StrategyFile(path, class_name, options)
