@@ -19,9 +19,6 @@
 #define RESTRICT
 #endif
 
-#define PRAGMA_(text) _Pragma(#text)
-#define PRAGMA(text) PRAGMA_(text)
-
 static inline int at_least(int value, int low) { return value < low ? low : value; }
 static inline int at_most(int value, int high) { return value > high ? high : value; }
 
@@ -33,8 +30,9 @@ static inline __attribute__((always_inline)) float heat(const float *centre, int
 #define POINT(part, y, x) part[part##_origin + (long)(y) * part##_stride + (x)]
 
 /* One step on the points [y0, y1) x [x0, x1) of a grid of n x n. */
-static inline void step(float *RESTRICT out, long out_origin, int out_stride, const float *RESTRICT in, long in_origin,
-                        int in_stride, int y0, int y1, int x0, int x1, int n) {
+static __attribute__((noinline)) void step(float *RESTRICT out, long out_origin, int out_stride,
+                                           const float *RESTRICT in, long in_origin, int in_stride, int y0, int y1,
+                                           int x0, int x1, int n) {
     const int first = at_least(x0, 1), last = at_most(x1, n - 1), last_y = at_most(y1, n - 1);
     int y = y0;
     if (y == 0) {
@@ -42,9 +40,8 @@ static inline void step(float *RESTRICT out, long out_origin, int out_stride, co
         y = 1;
     }
     for (; y + row_block <= last_y; y += row_block) {
-        PRAGMA(GCC unroll unroll_x)
         for (int x = first; x < last; x++) {
-#pragma GCC unroll 8
+#pragma GCC unroll 4
             for (int r = 0; r < row_block; r++) {
                 POINT(out, y + r, x) = heat(&POINT(in, y + r, x), in_stride);
             }
