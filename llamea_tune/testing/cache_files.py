@@ -74,8 +74,10 @@ def simulate(
     """
     permitted = {space.param_config(index) for index in range(space.size)}
 
-    def is_permitted(params: dict[str, ParamValue]) -> bool:
-        return tuple(params[name] for name in space.param_names) in permitted
+    def is_permitted(params: dict[str, ParamValue] | None = None, **values: ParamValue) -> bool:
+        """Kernel Tuner passes a dictionary when it builds the space, and keywords when it checks a config later."""
+        known = values if params is None else params
+        return tuple(known[name] for name in space.param_names) in permitted
 
     results, _ = kernel_tuner.tune_kernel(
         space.kernel_name,

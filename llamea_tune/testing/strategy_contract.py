@@ -55,8 +55,9 @@ class Requests:
         if self._calls > MOST_REQUESTS:
             pytest.fail(f"the strategy made more than {MOST_REQUESTS} requests without coming to an end")
         self.asked += configs
-        measured = (config for config, result in zip(configs, results, strict=True) if result is not None)
-        self.paid += [config for config in dict.fromkeys(measured) if config not in self.paid]
+        for config, result in zip(configs, results, strict=True):
+            if result is not None and config not in self.paid:
+                self.paid.append(config)
 
     def clear(self) -> None:
         """Forget everything, before another run."""
