@@ -9,12 +9,6 @@ constexpr int FILTER_HEIGHT = 17;
 
 constexpr int TILE_WIDTH = block_size_x * tile_size_x;
 constexpr int TILE_HEIGHT = block_size_y * tile_size_y;
-constexpr int STAGED_WIDTH = TILE_WIDTH + FILTER_WIDTH - 1;
-constexpr int STAGED_HEIGHT = TILE_HEIGHT + FILTER_HEIGHT - 1;
-
-// Padding gives the second row of threads in a warp the banks that follow those of the first row.
-constexpr int PADDING = use_padding ? (block_size_x + 32 * STAGED_WIDTH - STAGED_WIDTH) % 32 : 0;
-constexpr int PITCH = STAGED_WIDTH + PADDING;
 
 __constant__ float d_filter[FILTER_HEIGHT * FILTER_WIDTH];
 
@@ -38,6 +32,34 @@ __device__ inline int row(int i)
     return threadIdx.y + i * block_size_y;
 }
 
+#if filter_in_shared == 1
+__device__ inline void copy_filter(float *weights)
+{
+    for (int i = threadIdx.y * block_size_x + threadIdx.x; i < FILTER_HEIGHT * FILTER_WIDTH;
+         i += block_size_x * block_size_y) {
+        weights[i] = d_filter[i];
+    }
+}
+#endif
+
+#if use_shmem == 1
+constexpr int STAGED_WIDTH = TILE_WIDTH + FILTER_WIDTH - 1;
+constexpr int STAGED_HEIGHT = TILE_HEIGHT + FILTER_HEIGHT - 1;
+
+// Padding gives the next row of threads in a warp the banks that follow those of the row before it.
+constexpr int PADDING = use_padding ? (block_size_x + 31 * STAGED_WIDTH) % 32 : 0;
+constexpr int PITCH = STAGED_WIDTH + PADDING;
+
+__device__ inline void stage_input(float *staged, const float *window, int input_pitch)
+{
+    for (int y = threadIdx.y; y < STAGED_HEIGHT; y += block_size_y) {
+        for (int x = threadIdx.x; x < STAGED_WIDTH; x += block_size_x) {
+            staged[y * PITCH + x] = load_input(&window[(size_t)y * input_pitch + x]);
+        }
+    }
+}
+#endif
+
 // Kernel Tuner copies `filter` to `d_filter`, the constant memory from which the kernel reads it.
 extern "C" __global__ void convolution(float *output, const float *input, const float *filter, int width, int height)
 {
@@ -45,24 +67,16 @@ extern "C" __global__ void convolution(float *output, const float *input, const 
     const int first_y = min(blockIdx.y * TILE_HEIGHT, height - TILE_HEIGHT);
     const int input_pitch = width + FILTER_WIDTH - 1;
     const float *window = input + (size_t)first_y * input_pitch + first_x;
-    const int thread = threadIdx.y * block_size_x + threadIdx.x;
 
 #if filter_in_shared == 1
     __shared__ float weights[FILTER_HEIGHT * FILTER_WIDTH];
-    for (int i = thread; i < FILTER_HEIGHT * FILTER_WIDTH; i += block_size_x * block_size_y) {
-        weights[i] = d_filter[i];
-    }
+    copy_filter(weights);
 #else
     const float *weights = d_filter;
 #endif
-
 #if use_shmem == 1
     __shared__ float staged[STAGED_HEIGHT * PITCH];
-    for (int y = threadIdx.y; y < STAGED_HEIGHT; y += block_size_y) {
-        for (int x = threadIdx.x; x < STAGED_WIDTH; x += block_size_x) {
-            staged[y * PITCH + x] = load_input(&window[(size_t)y * input_pitch + x]);
-        }
-    }
+    stage_input(staged, window, input_pitch);
 #endif
 #if use_shmem == 1 || filter_in_shared == 1
     __syncthreads();

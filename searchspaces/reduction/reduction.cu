@@ -2,7 +2,6 @@
 
 constexpr int UNROLL_LOADS = unroll_loads;
 constexpr int VECTORS = items_per_thread / vector_width;  // loads of each thread
-constexpr int WARPS = (block_size_x + 31) / 32;
 
 #if vector_width == 4
 typedef float4 Vector;
@@ -62,7 +61,7 @@ __device__ inline float block_sum(float value)
     }
     __syncthreads();
     if (thread < 32) {
-        value = thread < WARPS ? partial[thread] : 0.0f;
+        value = thread < block_size_x / 32 ? partial[thread] : 0.0f;
         for (int offset = 16; offset > 0; offset /= 2) {
             value += __shfl_down_sync(0xffffffffu, value, offset);
         }
