@@ -74,10 +74,9 @@ def simulate(
     """
     permitted = {space.param_config(index) for index in range(space.size)}
 
-    def is_permitted(params: dict[str, ParamValue] | None = None, **values: ParamValue) -> bool:
-        """Kernel Tuner passes a dictionary when it builds the space, and keywords when it checks a config later."""
-        known = values if params is None else params
-        return tuple(known[name] for name in space.param_names) in permitted
+    def is_permitted(*values: ParamValue, **named: ParamValue) -> bool:
+        """Kernel Tuner passes values in order when it builds the space, and by name when it checks a config later."""
+        return (values or tuple(named[name] for name in space.param_names)) in permitted
 
     results, _ = kernel_tuner.tune_kernel(
         space.kernel_name,
