@@ -25,19 +25,19 @@ class Program:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one run of a candidate may use.
+    """What one run of a candidate may use. It is always one process with one thread, and writes no files.
 
     Attributes:
-        wall_s: Wall-clock seconds.
-        cpu_s: CPU seconds.
-        memory_mb: Memory beyond what the search space itself takes, in MiB.
-        processes: Processes and threads in its process group.
+        wall_s: Wall-clock seconds, from the start of its process.
+        cpu_s: CPU seconds; the kernel rounds up to whole ones.
+        memory_mb: Address space beyond what the warm process it is forked from has already, in MiB.
+        open_files: Open file descriptors.
     """
 
     wall_s: float = 60.0
     cpu_s: float = 60.0
     memory_mb: int = 1024
-    processes: int = 8
+    open_files: int = 32
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class RunJob:
 
     Attributes:
         space: Number of the space among those that the sandbox holds.
-        seed: Seed of the run's generators.
+        seed: Seed of the run's generators, 0 to 2**32 - 1.
         time_limit_us: See `RunBudget`.
         max_fevals: See `RunBudget`.
     """

@@ -1,0 +1,218 @@
+"""The walls of a guest: prepared once in the zygote, put up in each guest before it sees the candidate's code.
+
+Each layer is one step. At the start a child process tries them all, so that what this machine lacks is known, reported,
+and not tried again. A step that held then and fails later ends the guest before it executes anything.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+import resource
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from llamea_tune.sandbox import landlock, linux, privileges, seccomp
+from llamea_tune.sandbox.layers import REQUIRED, Layer, LayerStatus
+from llamea_tune.sandbox.program import Limits
+from llamea_tune.sandbox.readable import readable_paths
+
+_FIRST_FD, _HIGH_FD, _LAST_FD = 3, 100, 1024
+_MIB = 1 << 20
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A layer that each guest puts up for itself; `apply` says what holds then, or raises an OSError."""
+
+    layer: Layer
+    apply: Callable[[Limits], str]
+
+
+class Confinement:
+    """The layers of the sandbox, from the zygote's side."""
+
+    def __init__(self) -> None:
+        """Take the layers that the zygote itself is under; its guests inherit them."""
+        self._parent = os.getpid()
+        self._readable = readable_paths()
+        self._devnull = os.open(os.devnull, os.O_RDWR)
+        self._namespaces = _attempt(privileges.leave_shared_namespaces)
+        if linux.IS_LINUX:
+            linux.adopt_orphans()
+            linux.hide_memory()
+        self._ruleset: int | None = None
+        self._user: int | None = None
+        self._read_everything = False
+        self._steps = [
+            _Step(Layer.GROUP, self._own_group),
+            _Step(Layer.LIMITS, _set_limits),
+            _Step(Layer.USER, self._other_user),
+            _Step(Layer.CAPABILITIES, self._no_capabilities),
+            _Step(Layer.PRIVILEGES, self._no_new_privileges),
+            _Step(Layer.LANDLOCK, self._restrict_files),
+            _Step(Layer.SECCOMP, self._filter_calls),
+        ]
+
+    def prepare(self) -> tuple[LayerStatus, ...]:
+        """Find out which layers hold here."""
+        with suppress(OSError):
+            self._ruleset = landlock.create_ruleset(self._readable)
+        if os.geteuid() == 0:
+            self._user = next((uid for uid in privileges.candidate_users() if self._can_be(uid)), None)
+            self._read_everything = self._ruleset is not None and not self._reads_as_user()
+        found: dict[str, tuple[bool, str]] = _in_child(self._try_all) or {}
+        self._steps = [step for step in self._steps if found[step.layer][0]]
+        if not found[Layer.LANDLOCK][0]:
+            self._ruleset = None
+        found[Layer.NAMESPACES] = self._namespaces
+        found[Layer.ENVIRONMENT] = (True, "nothing of the host's environment variables")
+        found[Layer.CLOCK] = (True, "the process group is killed at the wall-clock limit")
+        return tuple(LayerStatus(layer.value, *found[layer], layer in REQUIRED) for layer in Layer)
+
+    def apply(self, limits: Limits, fds: tuple[int, int]) -> tuple[int, int]:
+        """Put up the walls around this process, a guest that has not seen the candidate's code yet.
+
+        Args:
+            limits: What it may use.
+            fds: The two file descriptors that it keeps.
+
+        Returns:
+            The numbers of those descriptors now. All others are closed, but for three that lead to nothing.
+
+        Raises:
+            OSError: A layer could not be put up.
+        """
+        for standard in range(_FIRST_FD):
+            os.dup2(self._devnull, standard)
+        kept = fds if self._ruleset is None else (*fds, self._ruleset)
+        out_of_the_way = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD) for fd in kept]
+        for number, fd in enumerate(out_of_the_way, _FIRST_FD):
+            os.dup2(fd, number)
+        os.closerange(_FIRST_FD + len(kept), _LAST_FD)
+        if self._ruleset is not None:
+            self._ruleset = _FIRST_FD + 2
+        for step in self._steps:
+            step.apply(limits)
+        return _FIRST_FD, _FIRST_FD + 1
+
+    def _try_all(self) -> dict[str, tuple[bool, str]]:
+        return {step.layer.value: _attempt(partial(step.apply, Limits())) for step in self._steps}
+
+    def _own_group(self, _: Limits) -> str:
+        os.setsid()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        return "a session and process group of its own, killed as a whole"
+
+    def _other_user(self, _: Limits) -> str:
+        if self._user is None:
+            reason = "changing the user is not allowed here" if os.geteuid() == 0 else "only root can change the user"
+            raise OSError(f"{reason}; guests run as the user who started the host")
+        privileges.become(self._user, read_everything=self._read_everything)
+        return f"user {self._user}, which owns nothing"
+
+    def _no_capabilities(self, _: Limits) -> str:
+        privileges.drop_capabilities(read_everything=self._read_everything)
+        return "none but to read what Landlock lets it" if self._read_everything else "none"
+
+    def _no_new_privileges(self, _: Limits) -> str:
+        linux.die_with_parent(signal.SIGKILL)
+        if os.getppid() != self._parent:
+            raise OSError("the zygote died")
+        linux.hide_memory()
+        linux.give_up_privileges_for_good()
+        return "no set-user-id programs, no debugger, killed when the zygote dies"
+
+    def _restrict_files(self, _: Limits) -> str:
+        version = landlock.interface_version()
+        if self._ruleset is None:
+            raise OSError("no ruleset could be made")
+        landlock.restrict(self._ruleset)
+        os.close(self._ruleset)
+        return f"interface {version}: reads of the Python installation only, no writes"
+
+    def _filter_calls(self, _: Limits) -> str:
+        may_open = self._ruleset is not None
+        linux.set_seccomp_filter(seccomp.build_filter(os.getpid(), may_open=may_open))
+        files = "files to write to" if may_open else "files"
+        return f"no sockets, programs, processes, threads or {files}"
+
+    def _can_be(self, uid: int) -> bool:
+        def try_it() -> bool:
+            privileges.become(uid, read_everything=False)
+            return True
+
+        return bool(_in_child(try_it))
+
+    def _reads_as_user(self) -> bool:
+        def reads_all() -> bool:
+            if self._user is None:
+                privileges.drop_capabilities(read_everything=False)
+            else:
+                privileges.become(self._user, read_everything=False)
+            return all(os.access(path, os.R_OK) for path in self._readable if path.exists())
+
+        return bool(_in_child(reads_all))
+
+
+def _set_limits(limits: Limits) -> str:
+    """Bound what the kernel counts for a process. Memory is what comes on top of the zygote's."""
+    bounds = {
+        "RLIMIT_AS": _address_space() + limits.memory_mb * _MIB,
+        "RLIMIT_CPU": math.ceil(limits.cpu_s),
+        "RLIMIT_FSIZE": 0,
+        "RLIMIT_NOFILE": limits.open_files,
+        "RLIMIT_NPROC": 0,
+        "RLIMIT_CORE": 0,
+        "RLIMIT_MSGQUEUE": 0,
+        "RLIMIT_MEMLOCK": 0,
+    }
+    for name, bound in bounds.items():
+        if hasattr(resource, name):
+            resource.setrlimit(getattr(resource, name), (bound, bound))
+    soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
+    resource.setrlimit(resource.RLIMIT_STACK, (soft, soft))
+    return "address space, CPU time, files, one process with one thread, no core dumps"
+
+
+def _address_space() -> int:
+    """Bytes of address space that this process has; a generous guess where the kernel does not say."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+    except OSError:
+        return 1024 * _MIB
+    return int(pages) * resource.getpagesize()
+
+
+def _attempt(action: Callable[[], str]) -> tuple[bool, str]:
+    """Whether it worked, and what it says or why it did not."""
+    try:
+        return True, action()
+    except OSError as error:
+        return False, error.strerror or str(error)
+
+
+def _in_child(action: Callable[[], _Answer]) -> _Answer | None:
+    """What an action returns in a process of its own, passed on as JSON; None if it failed there."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        with suppress(BaseException):
+            os.write(writer, json.dumps({"answer": action()}).encode())
+        os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as pipe:  # noqa: PTH123
+        text = pipe.read()
+    os.waitpid(pid, 0)
+    answer: _Answer | None = json.loads(text)["answer"] if text else None
+    return answer

@@ -1,0 +1,32 @@
+"""Every generator of random numbers in a guest starts from the run's seed, also those that nobody seeded."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from numpy.random import bit_generator
+
+
+def own_generators(seed: int) -> None:
+    """Make generators that would ask the operating system for a seed take one that follows from `seed`.
+
+    Covers `random.Random()`, `random.seed()`, `numpy.random.default_rng()`, `RandomState()` and all that scipy and
+    scikit-learn build from them, so that a run repeats bit for bit. It alters this process only, and is meant for
+    a guest: a process that ends with the run.
+
+    Args:
+        seed: Seed of the run.
+    """
+    source = random.Random(f"unseeded {seed}")
+    reseed = random.Random.seed
+
+    def seed_generator(self: random.Random, a: Any = None, version: int = 2) -> None:
+        reseed(self, source.getrandbits(128) if a is None else a, version)
+
+    def seed_global(a: Any = None, version: int = 2) -> None:
+        seed_generator(random._inst, a, version)
+
+    random.Random.seed = seed_generator  # type: ignore[method-assign]
+    random.seed = seed_global  # type: ignore[assignment]
+    bit_generator.randbits = source.getrandbits

@@ -1,0 +1,169 @@
+"""The trusted host: runs candidates in guests and keeps their budget, clock and trace."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+from llamea_tune.exceptions import SandboxError
+from llamea_tune.runners.cached import CachedRunner
+from llamea_tune.runners.meter import Meter, RunBudget
+from llamea_tune.runners.trace import RunResult, RunState
+from llamea_tune.sandbox.conduct import conduct, result_of
+from llamea_tune.sandbox.layers import LayerStatus
+from llamea_tune.sandbox.program import Limits, Program, RunJob
+from llamea_tune.sandbox.worker import Worker, WorkerDiedError
+from llamea_tune.spaces.space import Space
+
+_ATTEMPTS = 2
+
+
+class Sandbox:
+    """Runs candidates on search spaces, each run in a confined process of its own.
+
+    Use it as a context manager; `close` leaves no process behind. `run` may be called from several threads; more
+    than `jobs` at a time wait for each other.
+    """
+
+    def __init__(
+        self, spaces: Sequence[Space], *, jobs: int = 1, limits: Limits | None = None, allow_weak: bool = False
+    ) -> None:
+        """Prepare a sandbox; processes start with the first run.
+
+        Args:
+            spaces: The search spaces that runs may be on.
+            jobs: How many runs may go on at the same time.
+            limits: What each run may use; `Limits()` by default.
+            allow_weak: Run even where a required layer is missing.
+        """
+        self._limits = limits or Limits()
+        self._jobs = jobs
+        self._allow_weak = allow_weak
+        self._runners = [CachedRunner(space) for space in spaces]
+        self._workers = [Worker(spaces, self._limits) for _ in range(jobs)]
+        self._free: queue.LifoQueue[Worker] = queue.LifoQueue()
+        self._closed = False
+        for worker in self._workers:
+            self._free.put(worker)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all processes at once, also those of runs that are going on in other threads."""
+        self._closed = True
+        for worker in self._workers:
+            worker.kill()
+
+    def run(self, program: Program, job: RunJob) -> RunResult:
+        """Run a program once.
+
+        Whatever the program does is a state of the result, never an exception.
+
+        Args:
+            program: What to run.
+            job: On which space, with which seed and budget.
+
+        Raises:
+            SandboxError: The sandbox is closed, cannot be started, or is weaker than required.
+        """
+        return self._run(program, job, threading.Event())
+
+    def run_all(self, program: Program, jobs: Sequence[RunJob], *, stop_on_failure: bool = True) -> list[RunResult]:
+        """Run a program on several jobs, as many at a time as the sandbox has workers.
+
+        Args:
+            program: What to run.
+            jobs: The runs to make, started in this order.
+            stop_on_failure: Skip what comes after the first job whose run is not scorable; the list then ends with
+                that run.
+
+        Raises:
+            SandboxError: See `run`.
+        """
+        stops = [threading.Event() for _ in jobs]
+
+        def run_one(number: int) -> RunResult | None:
+            if stops[number].is_set():
+                return None
+            result = self._run(program, jobs[number], stops[number])
+            if stop_on_failure and not result.state.scorable:
+                for stop in stops[number + 1 :]:
+                    stop.set()
+            return result
+
+        results: list[RunResult] = []
+        with ThreadPoolExecutor(self._jobs) as pool:
+            try:
+                for result in pool.map(run_one, range(len(jobs))):
+                    if result is None or (stop_on_failure and results and not results[-1].state.scorable):
+                        break
+                    results.append(result)
+            except BaseException:
+                self.close()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        return results
+
+    def _run(self, program: Program, job: RunJob, stop: threading.Event) -> RunResult:
+        runner = self._runners[job.space]
+        budget = RunBudget(job.time_limit_us, job.max_fevals)
+        for _ in range(_ATTEMPTS):
+            meter = Meter(runner, budget)
+            with self._lease() as worker:
+                try:
+                    return conduct(worker, program, job, meter, runner.size, self._limits, stop)
+                except WorkerDiedError:
+                    worker.kill()
+        return result_of(meter, RunState.KILLED, "the process that it was started from died", 0.0)
+
+    @contextmanager
+    def _lease(self) -> Iterator[Worker]:
+        """A warm worker for one run."""
+        worker = self._free.get()
+        try:
+            if not worker.started and not self._closed:
+                worker.start()
+                self._refuse_weak(worker.layers)
+            if self._closed:
+                worker.kill()
+                raise SandboxError("the sandbox is closed; make a new one")
+            yield worker
+        except BaseException as error:
+            if not isinstance(error, WorkerDiedError):
+                worker.kill()
+            raise
+        finally:
+            self._free.put(worker)
+
+    def _refuse_weak(self, layers: Sequence[LayerStatus]) -> None:
+        missing = [f"{layer.name} ({layer.detail})" for layer in layers if layer.required and not layer.active]
+        if missing and not self._allow_weak:
+            raise SandboxError(
+                f"candidates cannot be confined well enough on this machine, as it lacks {', '.join(missing)}; "
+                "see `llamea-tune doctor`, or allow a weak sandbox if you trust all code that will run"
+            )
+
+
+def layers() -> tuple[LayerStatus, ...]:
+    """Which layers of the sandbox hold on this machine, tried out in a process of the real kind.
+
+    Raises:
+        SandboxError: Nothing can be run here.
+    """
+    worker = Worker((), Limits())
+    try:
+        worker.start()
+        return worker.layers
+    finally:
+        worker.kill()

@@ -1,0 +1,145 @@
+"""Numbers of the system calls that the seccomp filter names, on the two architectures it knows.
+
+From the kernel's `unistd_64.h` (x86_64) and `asm-generic/unistd.h` (aarch64); None where there is no such call.
+"""
+
+from __future__ import annotations
+
+Numbers = tuple[int | None, int | None]
+
+# Everything that Python, numpy and scipy need to compute, to read files and to speak over a pipe that is open already.
+ALLOWED: dict[str, Numbers] = {
+    "read": (0, 63),
+    "write": (1, 64),
+    "futex": (202, 98),
+    "mmap": (9, 222),
+    "munmap": (11, 215),
+    "mremap": (25, 216),
+    "madvise": (28, 233),
+    "brk": (12, 214),
+    "mprotect": (10, 226),
+    "readv": (19, 65),
+    "writev": (20, 66),
+    "pread64": (17, 67),
+    "close": (3, 57),
+    "lseek": (8, 62),
+    "dup": (32, 23),
+    "poll": (7, None),
+    "ppoll": (271, 73),
+    "select": (23, None),
+    "pselect6": (270, 72),
+    "fstat": (5, 80),
+    "newfstatat": (262, 79),
+    "stat": (4, None),
+    "lstat": (6, None),
+    "statx": (332, 291),
+    "access": (21, None),
+    "faccessat": (269, 48),
+    "faccessat2": (439, 439),
+    "readlink": (89, None),
+    "readlinkat": (267, 78),
+    "getdents64": (217, 61),
+    "getcwd": (79, 17),
+    "rt_sigaction": (13, 134),
+    "rt_sigprocmask": (14, 135),
+    "rt_sigreturn": (15, 139),
+    "rt_sigpending": (127, 136),
+    "sigaltstack": (131, 132),
+    "restart_syscall": (219, 128),
+    "get_robust_list": (274, 100),
+    "set_robust_list": (273, 99),
+    "rseq": (334, 293),
+    "set_tid_address": (218, 96),
+    "sched_yield": (24, 124),
+    "sched_getaffinity": (204, 123),
+    "getcpu": (309, 168),
+    "clock_gettime": (228, 113),
+    "clock_getres": (229, 114),
+    "clock_nanosleep": (230, 115),
+    "nanosleep": (35, 101),
+    "gettimeofday": (96, 169),
+    "time": (201, None),
+    "times": (100, 153),
+    "getrusage": (98, 165),
+    "getrlimit": (97, 163),
+    "sysinfo": (99, 179),
+    "uname": (63, 160),
+    "getrandom": (318, 278),
+    "getpid": (39, 172),
+    "gettid": (186, 178),
+    "getppid": (110, 173),
+    "getuid": (102, 174),
+    "geteuid": (107, 175),
+    "getgid": (104, 176),
+    "getegid": (108, 177),
+    "getpgrp": (111, None),
+    "getpgid": (121, 155),
+    "getsid": (124, 156),
+    "getgroups": (115, 158),
+    "exit": (60, 93),
+    "exit_group": (231, 94),
+}
+
+# Allowed with certain arguments only: see `seccomp.py`.
+OPENAT: Numbers = (257, 56)
+OPEN: Numbers = (2, None)
+FCNTL: Numbers = (72, 25)
+PRLIMIT64: Numbers = (302, 261)
+TGKILL: Numbers = (234, 131)
+
+# Answered as if the kernel had no such call, so that the C library falls back to an older one.
+ABSENT: dict[str, Numbers] = {"clone3": (435, 435), "openat2": (437, 437)}
+
+# What no optimizer calls by accident: the process is killed, so that the state says what was tried.
+HOSTILE: dict[str, Numbers] = {
+    "execve": (59, 221),
+    "execveat": (322, 281),
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "kcmp": (312, 272),
+    "pidfd_open": (434, 434),
+    "pidfd_getfd": (438, 438),
+    "pidfd_send_signal": (424, 424),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "move_mount": (429, 429),
+    "open_tree": (428, 428),
+    "fsopen": (430, 430),
+    "fsmount": (432, 432),
+    "mount_setattr": (442, 442),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "userfaultfd": (323, 282),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "open_by_handle_at": (304, 265),
+    "name_to_handle_at": (303, 264),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "reboot": (169, 142),
+    "setuid": (105, 146),
+    "setgid": (106, 144),
+    "setreuid": (113, 145),
+    "setregid": (114, 143),
+    "setresuid": (117, 147),
+    "setresgid": (119, 149),
+    "setgroups": (116, 159),
+    "capset": (126, 91),
+    "clock_settime": (227, 112),
+    "settimeofday": (164, 170),
+}
+
+LAST_KNOWN = 466  # newer ones are absent, not forbidden: the C library has a fallback for them

@@ -1,0 +1,107 @@
+"""What crosses the borders of the sandbox, byte by byte.
+
+Two channels. Host and guest speak over a pair of pipes in messages of fixed size: the guest is hostile until proven
+otherwise, so the host reads integers and one bounded text, and nothing else. Host and zygote, both trusted, speak over
+a socket in frames of JSON, with file descriptors attached to the frame that starts a run.
+
+Guest to host, eight bytes: the number of a config, or a negative `Mark`. `Mark.ERROR` alone is followed by a text, in
+the same write. Host to guest, forty bytes, one for each request or `Mark.INVALID`: see `pack_reply`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+from llamea_tune.runners.meter import Reply
+from llamea_tune.spaces.space import FailureKind
+
+MESSAGE = struct.Struct("<q")
+REPLY = struct.Struct("<dqqdq")
+REASON_BYTES = 400
+
+_HEADER = struct.Struct("<I")
+_DONE, _STALLED = 1, 2
+
+
+class Mark(IntEnum):
+    """A guest's messages that are no request for a config."""
+
+    FINISHED = -1  # the strategy returned, or Kernel Tuner's stop rule ended it
+    ERROR = -2  # it raised an error, whose text follows
+    OUT_OF_MEMORY = -3
+    INVALID = -4  # it asked for a config outside the space
+    READY = -5  # the walls are up and the candidate's code comes next
+
+
+def pack_reply(reply: Reply, stalled: bool) -> bytes:
+    """The forty bytes that answer a request: cost, failure, time in microseconds, spent fraction, flags."""
+    flags = (_DONE if reply.done else 0) | (_STALLED if stalled else 0)
+    return REPLY.pack(reply.cost, reply.failure, reply.time_us, reply.spent_fraction, flags)
+
+
+def unpack_reply(data: bytes) -> tuple[Reply, bool]:
+    """The reply, and whether the run has stalled."""
+    cost, failure, time_us, spent_fraction, flags = REPLY.unpack(data)
+    return Reply(cost, FailureKind(failure), time_us, spent_fraction, bool(flags & _DONE)), bool(flags & _STALLED)
+
+
+def clean_text(text: str, limit: int = REASON_BYTES) -> str:
+    """Text from a guest made fit for a terminal, a log and a prompt: printable, one line, bounded."""
+    line = "".join(char if char.isprintable() else " " for char in text[: 4 * limit])
+    line = " ".join(line.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def send_frame(channel: socket.socket, content: dict[str, Any], fds: Sequence[int] = (), tail: bytes = b"") -> None:
+    """Send a frame of JSON between trusted processes.
+
+    Args:
+        channel: A Unix stream socket.
+        content: What to send.
+        fds: File descriptors to attach.
+        tail: Raw bytes to send after it; the frame says how many there are.
+    """
+    payload = json.dumps({**content, "tail": len(tail)}).encode()
+    header = _HEADER.pack(len(payload))
+    if fds:
+        socket.send_fds(channel, [header], list(fds))
+    else:
+        channel.sendall(header)
+    channel.sendall(payload + tail)
+
+
+def receive_frame(channel: socket.socket, max_fds: int = 0) -> tuple[dict[str, Any], list[int], bytes] | None:
+    """Receive a frame, its file descriptors and its tail; None when the other side is gone.
+
+    Raises:
+        TimeoutError: The socket has a timeout, and nothing came.
+    """
+    header, fds, _, _ = socket.recv_fds(channel, _HEADER.size, max_fds)
+    header += _receive(channel, _HEADER.size - len(header))
+    if len(header) < _HEADER.size:
+        return None
+    for fd in fds:
+        os.set_inheritable(fd, False)
+    (length,) = _HEADER.unpack(header)
+    payload = _receive(channel, length)
+    if len(payload) < length:
+        return None
+    content: dict[str, Any] = json.loads(payload)
+    tail = _receive(channel, content["tail"])
+    return None if len(tail) < content["tail"] else (content, fds, tail)
+
+
+def _receive(channel: socket.socket, length: int) -> bytes:
+    data = bytearray()
+    while len(data) < length:
+        part = channel.recv(min(length - len(data), 1 << 20))
+        if not part:
+            break
+        data += part
+    return bytes(data)

@@ -1,0 +1,252 @@
+"""The host's end of a zygote: starts it, gives it runs, ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import llamea_tune
+from llamea_tune.exceptions import SandboxError
+from llamea_tune.sandbox.layers import LayerStatus
+from llamea_tune.sandbox.program import Limits, Program, RunJob
+from llamea_tune.sandbox.wire import receive_frame, send_frame
+from llamea_tune.spaces.space import Space
+
+_START_S = 120.0
+_ANSWER_S = 60.0
+_IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
+
+
+class WorkerDiedError(Exception):
+    """A zygote is gone, or does not answer; a new one can take its place."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a guest's process ended.
+
+    Attributes:
+        status: As `os.wait` gives it.
+        cpu_s: CPU time it used, user and system.
+        timed_out: Whether it was ended at its wall-clock limit.
+    """
+
+    status: int
+    cpu_s: float
+    timed_out: bool
+
+
+class Guest:
+    """A running guest, as the host sees it: two pipes with deadlines."""
+
+    def __init__(self, worker: Worker, from_guest: int, to_guest: int) -> None:
+        self._worker = worker
+        self._from_guest = from_guest
+        self._to_guest = to_guest
+        self._poll = select.poll()
+        self._poll.register(from_guest, select.POLLIN)
+        self._report: Report | None = None
+        os.set_blocking(to_guest, False)
+
+    def receive(self, size: int, timeout_s: float) -> bytes | None:
+        """What the guest sent, at most `size` bytes; empty when it is gone, None when nothing came in time."""
+        if not self._poll.poll(max(0, timeout_s) * 1000):
+            return None
+        return os.read(self._from_guest, size)
+
+    def send(self, data: bytes) -> bool:
+        """Send a reply; False if the guest does not take it."""
+        try:
+            return os.write(self._to_guest, data) == len(data)
+        except BlockingIOError:
+            return False
+        except BrokenPipeError:
+            return True  # it died; the next read says so
+
+    def end(self) -> Report:
+        """End it if it has not ended by itself, and say how it ended.
+
+        Raises:
+            WorkerDiedError: The zygote is gone.
+        """
+        if self._report is None:
+            try:
+                self._report = self._worker.end_guest()
+            finally:
+                os.close(self._from_guest)
+                os.close(self._to_guest)
+        return self._report
+
+
+class Worker:
+    """One zygote and the guest it runs. Used by one thread at a time; `kill` may come from any."""
+
+    def __init__(self, spaces: Sequence[Space], limits: Limits) -> None:
+        self._spaces = spaces
+        self._limits = limits
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._guest_pid: int | None = None
+        self.layers: tuple[LayerStatus, ...] = ()
+
+    @property
+    def started(self) -> bool:
+        """Whether the zygote runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def start(self) -> None:
+        """Start the zygote and wait until it is warm.
+
+        Raises:
+            SandboxError: It did not start.
+        """
+        if os.name != "posix":
+            raise SandboxError("candidates can be run on Linux only, and less safely on macOS; on Windows, use WSL")
+        self.kill()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        with tempfile.TemporaryFile() as errors, theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-s", "-P", "-m", "llamea_tune.sandbox.zygote", str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                cwd="/",
+                env=clean_environment(),
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+            self._control = ours
+            theirs.close()
+            try:
+                outlines, tail = _describe(self._spaces)
+                self._say(outlines, tail=tail)
+                answer = self._hear(_START_S)
+            except WorkerDiedError as error:
+                self.kill()
+                errors.seek(0)
+                lines = errors.read().decode(errors="replace").strip().splitlines()
+                cause = lines[-1] if lines else str(error)
+                raise SandboxError(f"the sandbox did not start: {cause}; see `llamea-tune doctor`") from error
+        self.layers = tuple(LayerStatus(**layer) for layer in answer["layers"])
+
+    def start_guest(self, program: Program, job: RunJob) -> Guest:
+        """Fork a guest for one run.
+
+        Raises:
+            WorkerDiedError: The zygote is gone.
+        """
+        from_guest, guest_out = os.pipe()
+        guest_in, to_guest = os.pipe()
+        order = {
+            "order": "run",
+            "code": program.code,
+            "class_name": program.class_name,
+            "hyperparameters": dict(program.hyperparameters),
+            "imports": sorted(set(_IMPORT.findall(program.code))),
+            "space": job.space,
+            "seed": job.seed,
+            "limits": asdict(self._limits),
+        }
+        try:
+            self._say(order, fds=(guest_out, guest_in))
+            self._guest_pid = self._hear(_ANSWER_S)["pid"]
+        except WorkerDiedError:
+            os.close(from_guest)
+            os.close(to_guest)
+            raise
+        finally:
+            os.close(guest_out)
+            os.close(guest_in)
+        return Guest(self, from_guest, to_guest)
+
+    def end_guest(self) -> Report:
+        """See `Guest.end`."""
+        try:
+            self._say({"order": "end"})
+            answer = self._hear(_ANSWER_S)
+        finally:
+            self._guest_pid = None
+        return Report(answer["status"], answer["cpu_s"], answer["timed_out"])
+
+    def kill(self) -> None:
+        """End the zygote and its guest at once. The zygote's guests die with it, wherever the kernel can see to that."""
+        process, guest_pid = self._process, self._guest_pid
+        if process is not None and process.poll() is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if guest_pid is not None:  # its number cannot be taken by another process before the zygote is reaped
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(guest_pid, signal.SIGKILL)
+            process.wait()
+        if self._control is not None:
+            with contextlib.suppress(OSError):
+                self._control.shutdown(socket.SHUT_RDWR)
+
+    def _say(self, content: dict[str, Any], *, fds: Sequence[int] = (), tail: bytes = b"") -> None:
+        if self._control is None:
+            raise WorkerDiedError("it was never started")
+        try:
+            send_frame(self._control, content, fds, tail)
+        except OSError as error:
+            raise WorkerDiedError(str(error)) from error
+
+    def _hear(self, timeout_s: float) -> dict[str, Any]:
+        if self._control is None:
+            raise WorkerDiedError("it was never started")
+        self._control.settimeout(timeout_s)
+        try:
+            frame = receive_frame(self._control)
+        except OSError as error:
+            raise WorkerDiedError(str(error)) from error
+        finally:
+            with contextlib.suppress(OSError):
+                self._control.settimeout(None)
+        if frame is None:
+            raise WorkerDiedError("its process ended")
+        return frame[0]
+
+
+def clean_environment() -> dict[str, str]:
+    """The whole environment of a zygote: nothing of the host's but where Python finds its modules and libraries.
+
+    Hashes of strings are fixed and numerical libraries use one thread, so that a run repeats bit for bit.
+    """
+    package_parent = str(Path(llamea_tune.__file__).parent.parent)
+    paths = [path for path in sys.path if path and Path(path).is_absolute() and Path(path).exists()]
+    environment = {
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys([*paths, package_parent])),
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "LANG": "C.UTF-8",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+    }
+    if "LD_LIBRARY_PATH" in os.environ:  # some installations of Python do not start without it
+        environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
+    return environment
+
+
+def _describe(spaces: Sequence[Space]) -> tuple[dict[str, Any], bytes]:
+    """The outlines of the spaces: what a candidate may know of them, and no measurement."""
+    outlines = [
+        {
+            "tune_params": [[name, list(values)] for name, values in space.tune_params.items()],
+            "objective": space.objective,
+            "shape": space.value_indices.shape,
+        }
+        for space in spaces
+    ]
+    tail = b"".join(space.value_indices.astype("<u2").tobytes() for space in spaces)
+    return {"spaces": outlines}, tail

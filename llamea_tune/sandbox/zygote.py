@@ -1,0 +1,167 @@
+"""The zygote: a warm, trusted process that forks one guest for each run.
+
+The host starts one for each worker, with a scrubbed environment and a socket. It imports what candidates need, builds
+Kernel Tuner's search spaces, and from then on a new guest costs milliseconds and shares that memory. It never executes
+a candidate's code, and never holds a measurement: the host sends it only the outlines of the spaces. So nothing passes
+from one run to the next, and nothing that is worth finding lies in a guest's memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import re
+import select
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from kernel_tuner.searchspace import Searchspace
+
+from llamea_tune.sandbox.confinement import Confinement
+from llamea_tune.sandbox.descendants import end_group, reap_orphans
+from llamea_tune.sandbox.guest import Assignment, run_candidate
+from llamea_tune.sandbox.program import Limits
+from llamea_tune.sandbox.wire import MESSAGE, Mark, receive_frame, send_frame
+from llamea_tune.spaces.searchspace import build_searchspace
+
+SETUP_FAILED = 70  # exit status of a guest whose walls could not be put up
+
+_PRELOADED = re.compile(r"(numpy|scipy|sklearn)(\.(?!tests?\b|conftest\b|setup\b)[a-z][a-z_0-9]*)*")
+
+
+@dataclass(frozen=True)
+class _Outline:
+    """A search space as a candidate may know it: no name, no costs, no times."""
+
+    tune_params: dict[str, tuple[Any, ...]]
+    objective: str
+    value_indices: np.ndarray[Any, np.dtype[np.uint16]]
+
+
+class Zygote:
+    """Serves one host: runs one guest at a time, and ends with the host."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._outlines: list[_Outline] = []
+        self._searchspaces: dict[int, Searchspace] = {}
+        self._wake, wake_writer = os.pipe()
+        os.set_blocking(self._wake, False)
+        os.set_blocking(wake_writer, False)
+        signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._confinement = Confinement()
+
+    def serve(self) -> None:
+        """Answer the host until it hangs up."""
+        frame = receive_frame(self._control)
+        if frame is None:
+            return
+        hello, _, tail = frame
+        os.environ.pop("LD_LIBRARY_PATH", None)  # the loader has read it
+        self._outlines = list(_read_outlines(hello["spaces"], tail))
+        layers = self._confinement.prepare()
+        send_frame(self._control, {"layers": [asdict(layer) for layer in layers]})
+        while (frame := receive_frame(self._control, max_fds=2)) is not None:
+            order, fds, _ = frame
+            if order["order"] == "run":
+                self._run(order, fds)
+
+    def _run(self, order: dict[str, Any], fds: list[int]) -> None:
+        searchspace = self._warm_up(order["space"], order["imports"])
+        limits = Limits(**order["limits"])
+        pid = os.fork()
+        if pid == 0:
+            self._become_guest(order, limits, searchspace, *fds)
+        for fd in fds:
+            os.close(fd)
+        send_frame(self._control, {"pid": pid})
+        send_frame(self._control, self._supervise(pid, limits.wall_s))
+
+    def _warm_up(self, number: int, imports: Iterable[str]) -> Searchspace:
+        """Build and import what the run needs, once, so that guests find it in the memory they share."""
+        before = len(sys.modules)
+        for name in imports:
+            if _PRELOADED.fullmatch(name) and name not in sys.modules:
+                with contextlib.suppress(Exception):  # the guest meets the same error, and reports it
+                    importlib.import_module(name)
+        if number not in self._searchspaces:
+            outline = self._outlines[number]
+            self._searchspaces[number] = build_searchspace(outline.tune_params, outline.value_indices)
+            before = 0
+        if len(sys.modules) > before:
+            gc.collect()
+            gc.freeze()
+        return self._searchspaces[number]
+
+    def _become_guest(
+        self, order: dict[str, Any], limits: Limits, searchspace: Searchspace, to_host: int, from_host: int
+    ) -> NoReturn:
+        status = SETUP_FAILED
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            to_host, from_host = self._confinement.apply(limits, (to_host, from_host))
+            os.write(to_host, MESSAGE.pack(Mark.READY))
+            status = 0
+            assignment = Assignment(
+                code=order["code"],
+                class_name=order["class_name"],
+                hyperparameters=order["hyperparameters"],
+                objective=self._outlines[order["space"]].objective,
+                seed=order["seed"],
+            )
+            run_candidate(assignment, searchspace, to_host, from_host)
+        except BaseException:
+            if status == SETUP_FAILED:
+                traceback.print_exc()
+        finally:
+            os._exit(status)
+
+    def _supervise(self, pid: int, wall_s: float) -> dict[str, Any]:
+        """Wait for a guest's end, or bring it about at its time limit or at the host's word."""
+        deadline = time.monotonic() + wall_s
+        timed_out = False
+        while (ended := os.wait4(pid, os.WNOHANG))[0] == 0:
+            left = deadline - time.monotonic()
+            timed_out = left <= 0
+            ready, _, _ = select.select([self._control.fileno(), self._wake], [], [], max(0.0, left))
+            if timed_out or self._control.fileno() in ready:
+                end_group(pid)
+                ended = os.wait4(pid, 0)
+                break
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._wake, 4096)
+        _, status, usage = ended
+        end_group(pid)
+        reap_orphans()
+        return {"status": status, "cpu_s": usage.ru_utime + usage.ru_stime, "timed_out": timed_out}
+
+
+def _read_outlines(descriptions: list[dict[str, Any]], tail: bytes) -> Iterable[_Outline]:
+    start = 0
+    for description in descriptions:
+        n_configs, n_params = description["shape"]
+        end = start + 2 * n_configs * n_params
+        value_indices = np.frombuffer(tail[start:end], dtype="<u2").reshape(n_configs, n_params)
+        tune_params = {name: tuple(values) for name, values in description["tune_params"]}
+        yield _Outline(tune_params, description["objective"], value_indices)
+        start = end
+
+
+def main() -> None:
+    """Serve the host at the other end of the socket whose descriptor is the first argument."""
+    Zygote(socket.socket(fileno=int(sys.argv[1]))).serve()
+
+
+if __name__ == "__main__":
+    main()
