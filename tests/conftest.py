@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,3 +20,11 @@ def hub() -> Path:
             "the benchmark hub is not here; set LLAMEA_TUNE_HUB to a folder that has its cachefiles/ and kernels/"
         )
     return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_spaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Compiled spaces go to a temporary folder, never to the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LLAMEA_TUNE_CACHE", str(tmp_path_factory.mktemp("compiled")))
+        yield

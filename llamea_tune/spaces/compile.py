@@ -170,7 +170,8 @@ def _permitted_configs(t1: T1Description) -> NDArray[np.uint16]:
         )
     except Exception as err:
         raise SpaceFileError(
-            f"{t1.path}: Kernel Tuner cannot apply its restrictions ({type(err).__name__}: {err}); correct them"
+            f"{t1.path}: Kernel Tuner cannot apply its restrictions ({type(err).__name__}: {err}); "
+            "correct them, and see that they permit some config"
         ) from err
     if not searchspace.size:
         raise SpaceFileError(f"{t1.path} permits no config at all; correct its restrictions")

@@ -61,6 +61,7 @@ def file_kind(path: Path) -> FileKind:
     """
     with open_json(path) as stream:
         if stream.peek() != "{":
+            stream.value()
             return FileKind.OTHER
         for key in stream.members(open_ended=True):
             if key == "ConfigurationSpace":
