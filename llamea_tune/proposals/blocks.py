@@ -20,8 +20,8 @@ class Answer:
     """An answer taken apart.
 
     Attributes:
-        prose: The text outside fenced blocks.
-        blocks: Language (lower case, possibly empty) and content of each fenced block.
+        prose: The text outside blocks.
+        blocks: Language (lower case, possibly empty) and content of each block.
     """
 
     prose: str
@@ -38,7 +38,7 @@ def clean(text: str) -> str:
 
 
 def split(text: str) -> Answer:
-    """Take a clean answer apart. A block that is never closed reaches to the end."""
+    """Take a clean answer apart. A block that is never closed reaches to the end; code without fences comes first."""
     prose: list[str] = []
     blocks: list[tuple[str, str]] = []
     language, marks, content = "", "", list[str]()
@@ -53,14 +53,18 @@ def split(text: str) -> Answer:
             (content if marks else prose).append(line)
     if marks:
         blocks.append((language, textwrap.dedent("\n".join(content))))
-    return Answer("\n".join(prose), tuple(blocks))
+    text = "\n".join(prose)
+    bare = _code_in_prose(text)
+    if bare:
+        return Answer(text.replace(bare, ""), (("python", bare), *blocks))
+    return Answer(text, tuple(blocks))
 
 
-def code_in_prose(prose: str) -> str | None:
+def _code_in_prose(prose: str) -> str:
     """Python that stands in prose without fences: from its first line up to where it stops being Python."""
     start = _CODE_START.search(prose)
     if start is None:
-        return None
+        return ""
     lines = prose[start.start() :].split("\n")
     for _ in range(_MOST_CUTS):
         try:
@@ -68,7 +72,7 @@ def code_in_prose(prose: str) -> str | None:
         except SyntaxError as err:
             lines = lines[: (err.lineno or 1) - 1]
         except (ValueError, RecursionError, MemoryError):
-            return None
+            return ""
         else:
             return "\n".join(lines)
-    return None
+    return ""

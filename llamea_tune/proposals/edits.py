@@ -82,7 +82,7 @@ def _apply(code: str, edit: Edit) -> str | _Problem:
             start = places[0]
             shift = _indent(lines[start]) - _indent(wanted[0])
             new = [_shifted(line, shift) for line in _trimmed(edit.replace.split("\n"))]
-            return "\n".join([*lines[:start], *new, *lines[start + len(wanted) :]]) + "\n"
+            return "".join(f"{line}\n" for line in [*lines[:start], *new, *lines[start + len(wanted) :]])
     return _Problem(f"does not match the parent's code ({_shown(wanted)})")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from llamea_tune.candidate import HyperparameterRange
-from llamea_tune.proposals.blocks import Answer, clean, code_in_prose, split
+from llamea_tune.proposals.blocks import Answer, clean, split
 from llamea_tune.proposals.edits import apply_edits, find_edits, without_edits
 from llamea_tune.proposals.program import Outline, outline
 from llamea_tune.proposals.proposal import ProposalError
@@ -19,9 +19,8 @@ _log = logging.getLogger(__name__)
 _PYTHON = ("", "python", "python3", "py")
 _JSON = ("", "json", "jsonc", "json5")
 _DERIVES = re.compile(r"^class\s+\w+\s*\([^)]*\bOptAlg\b", re.MULTILINE)
-_DESCRIPTION = re.compile(r"^[\s#>*_-]*description[\s*_]*[:\u2014-][\s*_]*(?P<text>\S.*)$", re.IGNORECASE)
+_DESCRIPTION = re.compile(r"^[\s#>*_\d.)-]*description[\s*_]*[:\u2014-][\s*_]*(?P<text>\S.*)$", re.IGNORECASE)
 _CODE_QUOTES = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'"})
-_CODE = re.compile(r"(import |from \w[\w.]* import|class \w+|def \w)")
 _LONGEST_DESCRIPTION = 400
 
 
@@ -84,16 +83,13 @@ def _program(text: str, answer: Answer, parent_code: str | None) -> tuple[str, O
 
 
 def _sources(answer: Answer) -> Iterator[str]:
-    """What may be the source, the likeliest first: the last block with the class, other blocks, code without fences."""
+    """What may be the source, the likeliest first: the last block with the class, then other blocks."""
     python = [content for language, content in answer.blocks if language in _PYTHON and content.strip()]
     python.sort(key=lambda content: _DERIVES.search(content) is not None)
     for content in reversed(python):
         yield content.strip("\n") + "\n"
         if content.translate(_CODE_QUOTES) != content:
             yield content.translate(_CODE_QUOTES).strip("\n") + "\n"
-    bare = code_in_prose(answer.prose)
-    if bare and bare.strip():
-        yield bare.strip("\n") + "\n"
 
 
 def _declared_ranges(answer: Answer) -> Mapping[str, Any]:
@@ -117,7 +113,7 @@ def _description(answer: Answer, shape: Outline) -> str:
     """The line that begins with `Description:`, or the first line of prose, of the docstring, or the class's name."""
     lines = [line.strip() for line in answer.prose.split("\n")]
     named = (found["text"] for found in map(_DESCRIPTION.match, lines) if found)
-    plain = (line for line in lines if line and line[0].isalpha() and not line.endswith(":") and not _CODE.match(line))
+    plain = (line for line in lines if line and line[0].isalpha() and not line.endswith(":"))
     doc = (line for line in shape.doc.split("\n") if line.strip())
     text = next(named, None) or next(plain, None) or next(doc, None) or shape.class_name
     text = " ".join(text.strip("*_`# ").split()) or shape.class_name
