@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 from dataclasses import replace
@@ -19,6 +18,8 @@ from llamea_tune.proposals.parse import parse_reply
 from llamea_tune.proposals.program import outline
 from llamea_tune.proposals.prompt import feedback, render_prompt, render_retry, system_prompt
 from llamea_tune.proposals.proposal import ProposalTask
+from llamea_tune.sandbox.static_check import DEFAULT_IMPORTS, check
+from llamea_tune.spaces.searchspace import build_searchspace
 from llamea_tune.testing.proposer_contract import EXAMPLE_CODE, OTHER_EXAMPLE_CODE, example_parents, example_task
 from llamea_tune.testing.spaces import synthetic_space
 
@@ -169,8 +170,6 @@ def test_the_contract_gives_kernel_tuners_own_signatures(name, arguments):
 
 def test_the_contract_names_attributes_that_are_there():
     space = synthetic_space(1)
-    from llamea_tune.spaces.searchspace import build_searchspace
-
     searchspace = build_searchspace(space.tune_params, space.value_indices)
     names = set(re.findall(r"`searchspace\.(\w+)`", system_prompt()))
     assert {"size", "param_names", "params_values", "list"} <= names
@@ -211,6 +210,19 @@ def test_the_words_a_prompt_must_have():
         "numpy, scipy, sklearn",
     ):
         assert part in text
-    for module in re.search(r"and (math, [\w, ]+)\.", text)[1].split(", "):
-        ast.parse(f"import {module}")
-        __import__(module)
+
+
+def test_the_contract_allows_what_the_check_allows():
+    found = re.search(r"Imports allowed: ([\w, ]+?), and ([\w, ]+)\.", " ".join(system_prompt().split()))
+    assert found is not None
+    named = {*found[1].split(", "), *found[2].split(", ")}
+    assert {"numpy", "math", "random"} <= named <= DEFAULT_IMPORTS
+    for refused in ("eval", "exec", "compile", "open", "globals", "vars"):
+        assert f"`{refused}`" in system_prompt()
+
+
+@pytest.mark.parametrize("code", [EXAMPLE_CODE, OTHER_EXAMPLE_CODE])
+def test_what_parses_passes_the_check(code):
+    checked = check(code)
+    shape = outline(code)
+    assert (checked.class_name, dict(checked.hyperparameters)) == (shape.class_name, shape.defaults)
