@@ -39,3 +39,7 @@ class ExportError(LlameaTuneError):
 
 class MissingDependencyError(LlameaTuneError):
     """An optional package is needed for what was asked."""
+
+
+class RecordingError(LlameaTuneError):
+    """A kernel cannot be measured: no device, no compiler, a kernel that fails everywhere, or a wrong result."""

@@ -1,0 +1,139 @@
+"""The journal: a Kernel Tuner cache file that grows by one durable line per measurement, shared by many processes.
+
+The format is the one that Kernel Tuner itself appends to: a header whose last braces are left open, then an entry a
+line. So Kernel Tuner reads a journal as it is, finished or not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from llamea_tune.exceptions import RecordingError
+from llamea_tune.recording.cache_file import Entry
+
+_IDENTITY = ("device_name", "kernel_name", "problem_size", "tune_params", "fingerprint")
+_OPENING = '"cache": {'
+
+
+class Journal:
+    """Entries by Kernel Tuner's key, in memory and on disk.
+
+    An entry is on disk before `append` returns. A line that a crash cut short is removed by whoever opens the file
+    next. Hold `lock` to append, and to be sure that nobody else measures meanwhile.
+    """
+
+    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+        """Open a journal, or start one.
+
+        Args:
+            path: The file.
+            header: As from `cache_file.cache_header`; that of an existing file has to say the same.
+
+        Raises:
+            RecordingError: The file is no journal, or of another kernel, version of it, or device.
+        """
+        self.path = path
+        self.entries: dict[str, Entry] = {}
+        self._read_to = 0
+        self._locks = 0
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as err:
+            raise RecordingError(f"{path} cannot be opened ({err.strerror}); choose another place") from err
+        with self.lock():
+            if os.fstat(self._file).st_size == 0:
+                self._write((json.dumps(header)[:-1] + f", {_OPENING}\n").encode())
+            self._read_header(header)
+            self.refresh()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        """Exclude other processes; may be nested. What they wrote before is in `entries` once inside."""
+        if not self._locks:
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+        self._locks += 1
+        try:
+            if self._read_to:
+                self.refresh()
+            yield
+        finally:
+            self._locks -= 1
+            if not self._locks:
+                fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def append(self, key: str, entry: Entry) -> None:
+        """Add a measurement, durably.
+
+        Raises:
+            RecordingError: It can't be written, as on a full disk; nothing is left half-written.
+        """
+        with self.lock():
+            line = (json.dumps({key: entry})[1:-1] + ",\n").encode()
+            try:
+                self._write(line)
+            except OSError as err:
+                os.ftruncate(self._file, self._read_to)
+                raise RecordingError(f"{self.path} cannot be written ({err.strerror}); free space and resume") from err
+            self._read_to += len(line)
+            self.entries[key] = entry
+
+    def refresh(self) -> None:
+        """Read what others have written; with the lock held, cut off a line that a crash left short."""
+        data = os.pread(self._file, os.fstat(self._file).st_size - self._read_to, self._read_to)
+        complete = data[: data.rfind(b"\n") + 1]
+        for line in complete.splitlines():
+            text = line.strip().rstrip(b",")
+            if text:
+                self._read_entry(text)
+        self._read_to += len(complete)
+        if self._locks and len(complete) < len(data):
+            os.ftruncate(self._file, self._read_to)
+
+    def _read_entry(self, text: bytes) -> None:
+        try:
+            self.entries.update(json.loads(b"{" + text + b"}"))
+        except ValueError as err:
+            raise RecordingError(
+                f"{self.path} is damaged near byte {self._read_to} ({err}); remove the lines from there on"
+            ) from err
+
+    def _read_header(self, header: Mapping[str, Any]) -> None:
+        data = os.pread(self._file, os.fstat(self._file).st_size, 0)
+        end = data.find(_OPENING.encode())
+        try:
+            found = json.loads(data[:end].rstrip().rstrip(b",") + b"}")
+        except ValueError as err:
+            raise RecordingError(f"{self.path} is no Kernel Tuner cache that can be resumed; move it away") from err
+        wanted = json.loads(json.dumps(header))
+        for key in _IDENTITY:
+            if found.get(key) != wanted[key]:
+                raise RecordingError(
+                    f"{self.path} was recorded with another {key.replace('_', ' ')} than now; "
+                    "move it away, or record to another place"
+                )
+        self._read_to = end + len(_OPENING)
+
+    def _write(self, data: bytes) -> None:
+        """Write at the end, all of it, and wait until it is on the disk."""
+        os.lseek(self._file, 0, os.SEEK_END)
+        written = 0
+        while written < len(data):
+            written += os.write(self._file, data[written:])
+        os.fsync(self._file)
