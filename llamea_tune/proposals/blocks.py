@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+import warnings
 from dataclasses import dataclass
 
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
@@ -68,7 +69,8 @@ def _code_in_prose(prose: str) -> str:
     lines = prose[start.start() :].split("\n")
     for _ in range(_MOST_CUTS):
         try:
-            ast.parse("\n".join(lines))
+            with warnings.catch_warnings(action="ignore"):
+                ast.parse("\n".join(lines))
         except SyntaxError as err:
             lines = lines[: (err.lineno or 1) - 1]
         except (ValueError, RecursionError, MemoryError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from dataclasses import dataclass
 
 from llamea_tune.candidate import HyperparameterValue
@@ -57,7 +58,8 @@ def parse_python(code: str) -> ast.Module:
         ProposalError: It does not parse; the message says where.
     """
     try:
-        return ast.parse(code)
+        with warnings.catch_warnings(action="ignore"):  # such as those on invalid escape sequences
+            return ast.parse(code)
     except SyntaxError as err:
         line = code.splitlines()[err.lineno - 1].strip() if err.lineno and err.lineno <= len(code.splitlines()) else ""
         raise ProposalError(f"the code is no valid Python: {err.msg} in line {err.lineno}: {line[:80]}") from None
@@ -81,7 +83,10 @@ def fingerprint(code: str) -> str:
             node.name = _RENAMED
         if name and isinstance(node, ast.Name) and node.id == name:
             node.id = _RENAMED
-    return ast.dump(tree)
+    try:
+        return ast.dump(tree)
+    except RecursionError:
+        raise ProposalError("the code is nested too deeply") from None
 
 
 def _optimizers(tree: ast.Module) -> list[ast.ClassDef]:

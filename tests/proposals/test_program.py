@@ -37,7 +37,7 @@ def test_a_body_that_is_only_a_docstring():
 
 
 def test_what_does_not_parse():
-    for code in ("def", "x = '\0'", "(" * 1000):
+    for code in ("def", "x = '\0'", "(" * 1000, "x = " + "-" * 3000 + "1", "x = " + "1+" * 3000 + "1"):
         with pytest.raises(ProposalError, match="the code"):
             fingerprint(code)
 
@@ -45,3 +45,8 @@ def test_what_does_not_parse():
 def test_defaults_that_are_no_plain_values_are_none():
     code = EXAMPLE_CODE.replace("n_initial=10", "n_initial=int(3), step=-1, weights=(1, 2)")
     assert outline(code).defaults == {"n_initial": None, "step": -1, "weights": None, "neighbor_method": "Hamming"}
+
+
+def test_reading_gives_no_warnings(recwarn):
+    outline(EXAMPLE_CODE.replace("Samples", "\\d Samples"))
+    assert len(recwarn) == 0
