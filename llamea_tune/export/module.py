@@ -25,30 +25,45 @@ class _SearchEnded(BaseException):
 
 
 class _CostFunc(common.CostFunc):
-    """Kernel Tuner's cost function, made to end searches that would never end."""
+    """Kernel Tuner's cost function, with free repeats and an end to endless searches.
 
-    _spent = False
-    _repeats = 0
+    Kernel Tuner's live runner counts every request as an evaluation, known configs too.
+    """
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._costs = {}
+        self._spent = False
+        self._useless = 0
 
     def eval_all(self, xs, check_restrictions=True):
         if self._spent:
             raise _SearchEnded("the search went on after its budget was spent")
-        known = len(self.unique_results)
+        new = {tuple(x): x for x in xs if tuple(x) not in self._costs}
+        measured = len(self.unique_results)
         try:
-            costs = super().eval_all(xs, check_restrictions)
-            self._repeats = 0 if len(self.unique_results) > known else self._repeats + 1
-            if self._repeats > max(10_000, 100 * known):
+            if new:
+                costs = super().eval_all(list(new.values()), check_restrictions)
+                self._costs.update(zip(new, costs, strict=True))
+            budget = self.tuning_options.budget
+            budget.raise_exception_if_done()
+            self.budget_spent_fraction = budget.get_fraction_consumed()
+            self._useless += 1
+            if len(self.unique_results) > measured:
+                self._useless = 0
+            if self._useless > max(10_000, 100 * measured):
                 raise StopCriterionReached("nothing new was asked for in a long time")
         except StopCriterionReached:
             self._spent = True
             self.budget_spent_fraction = 1.0
             raise
-        return costs
+        return [self._costs[tuple(x)] for x in xs]
 
 
 def tune(searchspace, runner, tuning_options):
 $refuse_x0    values = common.get_options(tuning_options.strategy_options, _options)
-    optimizer = $class_name(**dict(zip(_options, values, strict=True)))
+    hyperparameters = dict(zip(_options, values, strict=True))
+    optimizer = $class_name(**hyperparameters)
     kwargs = getattr(optimizer, "costfunc_kwargs", {"scaling": False, "snap": False})
     cost_func = _CostFunc(searchspace, tuning_options, runner, **kwargs)
     if kwargs.get("scaling"):
@@ -61,7 +76,10 @@ $refuse_x0    values = common.get_options(tuning_options.strategy_options, _opti
     return cost_func.results
 
 
-tune.__doc__ = common.get_strategy_docstring("$name", _options)
+tune.__doc__ = common.get_strategy_docstring(
+    "$name",
+    _options,
+)
 ''')
 
 _REFUSE_X0 = """    if "x0" in tuning_options.strategy_options:
