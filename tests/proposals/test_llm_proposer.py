@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
-from llamea_tune.candidate import HyperparameterRange
+from llamea_tune.candidate import HyperparameterRange, Scored
 from llamea_tune.exceptions import ProposerError, SettingsError
 from llamea_tune.llm import Completion, CompletionError, Prompt
 from llamea_tune.llm.exchanges import exchange_to_json
@@ -157,6 +158,13 @@ def test_recorded_exchanges_replay_to_the_same_outcome(tmp_path, answers):
     assert second == first
 
 
+def test_a_parent_that_does_not_parse_can_be_repaired():
+    (parent,) = example_task("repair").parents
+    broken = Scored(replace(parent.candidate, code="class A(OptAlg:\n    x = 1\n"), parent.evaluation)
+    task = replace(example_task("repair"), parents=(broken,))
+    assert LLMProposer(Script(ANSWER)).propose(task).class_name == "WiderSearch"
+
+
 def test_close_reaches_the_model():
     closed = []
     llm = Script(ANSWER)
@@ -174,3 +182,4 @@ def test_specs(tmp_path):
         make_proposer("nobody")
     with pytest.raises(SettingsError, match="offline proposer takes no option 'timeout_s'"):
         make_proposer("offline", timeout_s=3.0)
+    assert make_proposer("offline", timeout_s=None).name == "offline"
