@@ -1,0 +1,111 @@
+"""Methods that several search operators share, written into an optimizer only when one of its operators calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from llamea_tune.proposals.offline.component import Hyperparameter, Part
+
+_UNMEASURED = Part(
+    imports=("from collections.abc import Iterable",),
+    methods='''
+def _unmeasured(self, configs: Iterable[tuple]) -> list[tuple]:
+    """Keep the valid configs that have not been measured, each once."""
+    valid = self.space.is_param_config_valid
+    return [c for c in dict.fromkeys(configs) if c not in self.costs and valid(c)]
+''',
+)
+
+_RANDOM_CONFIG = Part(
+    imports=("import random",),
+    methods='''
+def _random_config(self) -> tuple:
+    """Draw a config that has not been measured; the caller knows that there is one."""
+    for _ in range(20):
+        config = random.choice(self.space.list)
+        if config not in self.costs:
+            return config
+    return random.choice([c for c in self.space.list if c not in self.costs])
+''',
+)
+
+_ELITE = Part(
+    imports=("import heapq",),
+    hyperparameters=(Hyperparameter("elite_size", 6, 2, 30, "Best configs that count as the elite.", log=True),),
+    methods='''
+def _elite(self) -> list[tuple]:
+    """Return the best configs known."""
+    return heapq.nsmallest(self.elite_size, self.costs, key=self.costs.get)
+''',
+)
+
+_REPAIR = Part(
+    imports=("import random", "from collections.abc import Sequence"),
+    methods='''
+def _repair(self, child: Sequence, anchor: tuple) -> tuple:
+    """Give a child the anchor's values, one by one, until it is a valid config."""
+    repaired = list(child)
+    for i in random.sample(range(len(anchor)), len(anchor)):
+        if self.space.is_param_config_valid(tuple(repaired)):
+            break
+        repaired[i] = anchor[i]
+    return tuple(repaired)
+''',
+)
+
+_POSITIONS = Part(
+    state="""
+all_values = searchspace.params_values
+self.positions = [{v: i for i, v in enumerate(values)} for values in all_values]
+""",
+)
+
+_ENCODE = Part(
+    imports=("from collections.abc import Iterable", "import numpy as np"),
+    needs=("positions",),
+    methods='''
+def _encode(self, configs: Iterable[tuple]) -> np.ndarray:
+    """Turn configs into rows of value positions, each parameter scaled to 0 to 1."""
+    rows = [[p[v] for p, v in zip(self.positions, c, strict=True)] for c in configs]
+    return np.array(rows) / [max(1, len(p) - 1) for p in self.positions]
+''',
+)
+
+_ONE_HOT = Part(
+    imports=("from collections.abc import Iterable", "import numpy as np"),
+    state="""
+values = [(i, v) for i, vs in enumerate(searchspace.params_values) for v in vs]
+self.columns = {value: column for column, value in enumerate(values)}
+""",
+    methods='''
+def _one_hot(self, configs: Iterable[tuple]) -> np.ndarray:
+    """Turn configs into rows with a 1 in the column of each of their values."""
+    columns = np.array([[self.columns[v] for v in enumerate(c)] for c in configs])
+    rows = np.zeros((len(columns), len(self.columns)))
+    np.put_along_axis(rows, columns, 1, axis=1)
+    return rows
+''',
+)
+
+_COST_RANKS = Part(
+    imports=("import numpy as np", "from scipy.stats import rankdata"),
+    methods='''
+def _cost_ranks(self) -> np.ndarray:
+    """Rank the costs known, in order of measurement: near 0 for the best, 1 at most."""
+    return rankdata(list(self.costs.values())) / len(self.costs)
+''',
+)
+
+SHARED_PARTS: Mapping[str, Part] = MappingProxyType(
+    {
+        "unmeasured": _UNMEASURED,
+        "random_config": _RANDOM_CONFIG,
+        "elite": _ELITE,
+        "repair": _REPAIR,
+        "positions": _POSITIONS,
+        "encode": _ENCODE,
+        "one_hot": _ONE_HOT,
+        "cost_ranks": _COST_RANKS,
+    }
+)
