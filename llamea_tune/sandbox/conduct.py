@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from llamea_tune.exceptions import SandboxError
 from llamea_tune.runners.meter import Meter, Reply
 from llamea_tune.runners.trace import RunResult, RunState
-from llamea_tune.sandbox.program import Limits, Program, RunJob
-from llamea_tune.sandbox.wire import MESSAGE, REASON_BYTES, Mark, clean_text, pack_reply
+from llamea_tune.sandbox.program import Limits
+from llamea_tune.sandbox.wire import MESSAGE, REASON_BYTES, Assignment, Mark, clean_text, pack_assignment, pack_reply
 from llamea_tune.sandbox.worker import Guest, Report, Worker
 from llamea_tune.spaces.space import FailureKind
 
@@ -24,16 +24,15 @@ _Verdict = tuple[RunState, str]
 
 
 def conduct(
-    worker: Worker, program: Program, job: RunJob, meter: Meter, size: int, limits: Limits, stop: threading.Event
+    worker: Worker, space_number: int, assignment: Assignment, meter: Meter, limits: Limits, stop: threading.Event
 ) -> RunResult:
     """Run a program once.
 
     Args:
         worker: A warm worker that nobody else uses meanwhile.
-        program: What to run.
-        job: The space and the seed.
+        space_number: On which of the worker's spaces.
+        assignment: What to run.
         meter: Fresh; keeps budget, clock and trace.
-        size: Number of configs of the space.
         limits: What the run may use.
         stop: Set when the result is no longer wanted.
 
@@ -41,7 +40,7 @@ def conduct(
         WorkerDiedError: The zygote died.
         SandboxError: The guest could not be confined.
     """
-    guest = worker.start_guest(program, job)
+    guest = worker.start_guest(space_number, assignment.code)
     verdict: _Verdict | None = None
     ready = False
     try:
@@ -49,7 +48,8 @@ def conduct(
         deadline = time.monotonic() + latest
         ready = guest.receive(MESSAGE.size, latest) == MESSAGE.pack(Mark.READY)
         if ready:
-            verdict = _Dialogue(guest, meter, size, deadline, stop).hold()
+            guest.assign(pack_assignment(assignment))
+            verdict = _Dialogue(guest, meter, worker.space_size(space_number), deadline, stop).hold()
     finally:
         report = guest.end()
     if not ready and not report.timed_out:

@@ -50,7 +50,7 @@ class Confinement:
         if linux.IS_LINUX:
             linux.adopt_orphans()
             linux.hide_memory()
-        self._ruleset: int | None = None
+        self._landlock = False
         self._user: int | None = None
         self._read_everything = False
         self._steps = [
@@ -65,15 +65,13 @@ class Confinement:
 
     def prepare(self) -> tuple[LayerStatus, ...]:
         """Find out which layers hold here."""
-        with suppress(OSError):
-            self._ruleset = landlock.create_ruleset(self._readable)
+        self._landlock, _ = _attempt(lambda: str(landlock.interface_version()))
         if os.geteuid() == 0:
             self._user = next((uid for uid in privileges.candidate_users() if self._can_be(uid)), None)
-            self._read_everything = self._ruleset is not None and not self._reads_as_user()
+            self._read_everything = self._landlock and not self._reads_as_user()
         found: dict[str, tuple[bool, str]] = _in_child(self._try_all) or {}
         self._steps = [step for step in self._steps if found[step.layer][0]]
-        if not found[Layer.LANDLOCK][0]:
-            self._ruleset = None
+        self._landlock = found[Layer.LANDLOCK][0]
         found[Layer.NAMESPACES] = self._namespaces
         found[Layer.ENVIRONMENT] = (True, "nothing of the host's environment variables")
         found[Layer.CLOCK] = (True, "the process group is killed at the wall-clock limit")
@@ -94,13 +92,9 @@ class Confinement:
         """
         for standard in range(_FIRST_FD):
             os.dup2(self._devnull, standard)
-        kept = fds if self._ruleset is None else (*fds, self._ruleset)
-        out_of_the_way = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD) for fd in kept]
-        for number, fd in enumerate(out_of_the_way, _FIRST_FD):
+        for number, fd in enumerate([fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD) for fd in fds], _FIRST_FD):
             os.dup2(fd, number)
-        os.closerange(_FIRST_FD + len(kept), _LAST_FD)
-        if self._ruleset is not None:
-            self._ruleset = _FIRST_FD + 2
+        os.closerange(_FIRST_FD + len(fds), _LAST_FD)
         for step in self._steps:
             step.apply(limits)
         return _FIRST_FD, _FIRST_FD + 1
@@ -134,17 +128,12 @@ class Confinement:
         return "no set-user-id programs, no debugger, killed when the zygote dies"
 
     def _restrict_files(self, _: Limits) -> str:
-        version = landlock.interface_version()
-        if self._ruleset is None:
-            raise OSError("no ruleset could be made")
-        landlock.restrict(self._ruleset)
-        os.close(self._ruleset)
-        return f"interface {version}: reads of the Python installation only, no writes"
+        landlock.restrict((*self._readable, Path("/proc/self/maps")))
+        return f"interface {landlock.interface_version()}: reads of the Python installation only, no writes"
 
     def _filter_calls(self, _: Limits) -> str:
-        may_open = self._ruleset is not None
-        linux.set_seccomp_filter(seccomp.build_filter(os.getpid(), may_open=may_open))
-        files = "files to write to" if may_open else "files"
+        linux.set_seccomp_filter(seccomp.build_filter(os.getpid(), may_open=self._landlock))
+        files = "files to write to" if self._landlock else "files"
         return f"no sockets, programs, processes, threads or {files}"
 
     def _can_be(self, uid: int) -> bool:

@@ -28,5 +28,5 @@ def own_generators(seed: int) -> None:
         seed_generator(random._inst, a, version)
 
     random.Random.seed = seed_generator  # type: ignore[method-assign]
-    random.seed = seed_global  # type: ignore[assignment]
-    bit_generator.randbits = source.getrandbits
+    random.seed = seed_global
+    bit_generator.randbits = source.getrandbits  # type: ignore[attr-defined]

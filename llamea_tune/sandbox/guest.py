@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -15,29 +13,10 @@ from kernel_tuner.strategies.wrapper import OptAlgWrapper
 from llamea_tune.runners.meter import Reply
 from llamea_tune.runners.session import run_strategy
 from llamea_tune.sandbox.generators import own_generators
-from llamea_tune.sandbox.wire import MESSAGE, REASON_BYTES, REPLY, Mark, clean_text, unpack_reply
+from llamea_tune.sandbox.wire import MESSAGE, REASON_BYTES, REPLY, Mark, clean_text, read_assignment, unpack_reply
 
 _FILE = "<candidate>"
 _MODULE = "candidate"
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """What one guest is to run.
-
-    Attributes:
-        code: The candidate's source.
-        class_name: Its class.
-        hyperparameters: Arguments for it.
-        objective: Name of the objective.
-        seed: Seed of the run.
-    """
-
-    code: str
-    class_name: str
-    hyperparameters: Mapping[str, Any]
-    objective: str
-    seed: int
 
 
 class PipeGateway:
@@ -68,15 +47,16 @@ class PipeGateway:
         return reply
 
 
-def run_candidate(assignment: Assignment, searchspace: Searchspace, to_host: int, from_host: int) -> None:
-    """Run a candidate to its end, and tell the host how it ended.
+def run_candidate(searchspace: Searchspace, to_host: int, from_host: int) -> None:
+    """Ask for an assignment, run it to its end, and tell the host how it ended.
 
     Args:
-        assignment: What to run.
         searchspace: The search space to run it on.
         to_host: Pipe to write requests to.
         from_host: Pipe to read replies from.
     """
+    os.write(to_host, MESSAGE.pack(Mark.READY))
+    assignment = read_assignment(from_host)
     try:
         own_generators(assignment.seed)
         optimizer = _load(assignment.code, assignment.class_name)(**assignment.hyperparameters)

@@ -17,6 +17,7 @@ from llamea_tune.runners.trace import RunResult, RunState
 from llamea_tune.sandbox.conduct import conduct, result_of
 from llamea_tune.sandbox.layers import LayerStatus
 from llamea_tune.sandbox.program import Limits, Program, RunJob
+from llamea_tune.sandbox.wire import Assignment
 from llamea_tune.sandbox.worker import Worker, WorkerDiedError
 from llamea_tune.spaces.space import Space
 
@@ -44,6 +45,7 @@ class Sandbox:
         self._limits = limits or Limits()
         self._jobs = jobs
         self._allow_weak = allow_weak
+        self._spaces = tuple(spaces)
         self._runners = [CachedRunner(space) for space in spaces]
         self._workers = [Worker(spaces, self._limits) for _ in range(jobs)]
         self._free: queue.LifoQueue[Worker] = queue.LifoQueue()
@@ -118,11 +120,13 @@ class Sandbox:
     def _run(self, program: Program, job: RunJob, stop: threading.Event) -> RunResult:
         runner = self._runners[job.space]
         budget = RunBudget(job.time_limit_us, job.max_fevals)
+        objective = self._spaces[job.space].objective
+        assignment = Assignment(program.code, program.class_name, program.hyperparameters, objective, job.seed)
         for _ in range(_ATTEMPTS):
             meter = Meter(runner, budget)
             with self._lease() as worker:
                 try:
-                    return conduct(worker, program, job, meter, runner.size, self._limits, stop)
+                    return conduct(worker, job.space, assignment, meter, self._limits, stop)
                 except WorkerDiedError:
                     worker.kill()
         return result_of(meter, RunState.KILLED, "the process that it was started from died", 0.0)

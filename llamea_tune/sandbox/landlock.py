@@ -7,7 +7,6 @@ is left out, by the version of its interface (ABI): 1 files, 4 TCP, 5 device ioc
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
 import stat
 import struct
@@ -21,7 +20,6 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ABI_QUERY = 1
 _PATH_BENEATH = 1
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
-_HIGH_FD = 100  # out of the way of the descriptors that a guest gets
 
 
 def interface_version() -> int:
@@ -33,31 +31,26 @@ def interface_version() -> int:
     return system_call(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_ABI_QUERY))
 
 
-def create_ruleset(readable: Iterable[Path]) -> int:
-    """Make a ruleset that permits reading below some paths, and nothing else that Landlock can refuse.
+def restrict(readable: Iterable[Path]) -> None:
+    """Let this process read below some paths, for good, and do nothing else that Landlock can refuse.
+
+    Needs `no_new_privs`.
 
     Args:
-        readable: Files and folders; those that do not exist are left out.
-
-    Returns:
-        The ruleset's file descriptor, for `restrict`.
+        readable: Files and folders; those that do not exist or cannot be reached are left out.
 
     Raises:
         OSError: The kernel has no Landlock.
     """
     attributes = _attributes(interface_version())
-    created = system_call(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
-    ruleset = fcntl.fcntl(created, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD)
-    os.close(created)
-    for path in readable:
-        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-            _allow_reading(ruleset, path)
-    return ruleset
-
-
-def restrict(ruleset: int) -> None:
-    """Put this process under a ruleset, for good. Needs `no_new_privs`."""
-    system_call(_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint32(0))
+    ruleset = system_call(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
+    try:
+        for path in readable:
+            with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+                _allow_reading(ruleset, path)
+        system_call(_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint32(0))
+    finally:
+        os.close(ruleset)
 
 
 def _attributes(abi: int) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import sysconfig
 from collections.abc import Iterator
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import llamea_tune
 
 _PACKAGES = ("kernel_tuner", "numpy", "scipy", "sklearn", "joblib", "threadpoolctl")
 _LIBRARY_FOLDERS = ("numpy.libs", "scipy.libs", "scikit_learn.libs")
+_EXTENSIONS = "lib-dynload"  # the one folder of modules on the path that may be read as a whole
 _NOT_STANDARD = ("site-packages", "dist-packages")
 
 
@@ -22,8 +24,13 @@ def readable_paths() -> list[Path]:
     other installed packages, and never this one: recorded search spaces come with it, and lie beside others.
     """
     own = Path(llamea_tune.__file__).resolve().parent
+    too_much = {own, *(Path(path).resolve() for path in sys.path if path and not path.endswith(_EXTENSIONS))}
     paths = {path.resolve() for path in (*_standard_library(), *_packages(), *_shared_libraries())}
-    return sorted(path for path in paths if not own.is_relative_to(path) and not path.is_relative_to(own))
+    return sorted(
+        path
+        for path in paths
+        if not path.is_relative_to(own) and not any(folder.is_relative_to(path) for folder in too_much)
+    )
 
 
 def _standard_library() -> Iterator[Path]:
@@ -34,22 +41,23 @@ def _standard_library() -> Iterator[Path]:
 
 def _packages() -> Iterator[Path]:
     """The packages for candidates, and whatever is imported already from the folders where those lie."""
-    homes = set()
-    for name in _PACKAGES:
-        spec = find_spec(name)
-        if spec is not None and spec.origin is not None:
-            package = Path(spec.origin).parent
-            homes.add(package.parent)
-            yield package
+    own_files = [path for name in _PACKAGES if (path := _files_of(find_spec(name))) is not None]
+    homes = {path.parent for path in own_files}
+    yield from own_files
     for home in homes:
         yield from (home / name for name in _LIBRARY_FOLDERS)
     for name, module in list(sys.modules.items()):
-        origin = getattr(getattr(module, "__spec__", None), "origin", None)
-        if "." in name or origin is None or "/" not in origin:
-            continue
-        path = Path(origin).parent if Path(origin).stem == "__init__" else Path(origin)
-        if path.parent in homes:
+        path = _files_of(getattr(module, "__spec__", None))
+        if "." not in name and path is not None and path.parent in homes:
             yield path
+
+
+def _files_of(spec: ModuleSpec | None) -> Path | None:
+    """The folder of a package, or the file of a module."""
+    if spec is None or spec.origin is None or not Path(spec.origin).is_absolute():
+        return None
+    origin = Path(spec.origin)
+    return origin.parent if spec.submodule_search_locations else origin
 
 
 def _shared_libraries() -> Iterator[Path]:

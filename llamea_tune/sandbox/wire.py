@@ -4,7 +4,8 @@ Two channels. Host and guest speak over a pair of pipes in messages of fixed siz
 otherwise, so the host reads integers and one bounded text, and nothing else. Host and zygote, both trusted, speak over
 a socket in frames of JSON, with file descriptors attached to the frame that starts a run.
 
-Guest to host, eight bytes: the number of a config, or a negative `Mark`. `Mark.ERROR` alone is followed by a text, in
+At first the guest, still in trusted code, says `Mark.READY` and gets its assignment: see `pack_assignment`. Then,
+guest to host, eight bytes: the number of a config, or a negative `Mark`. `Mark.ERROR` alone is followed by a text, in
 the same write. Host to guest, forty bytes, one for each request or `Mark.INVALID`: see `pack_reply`.
 """
 
@@ -14,10 +15,12 @@ import json
 import os
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+from llamea_tune.candidate import HyperparameterValue
 from llamea_tune.runners.meter import Reply
 from llamea_tune.spaces.space import FailureKind
 
@@ -49,6 +52,51 @@ def unpack_reply(data: bytes) -> tuple[Reply, bool]:
     """The reply, and whether the run has stalled."""
     cost, failure, time_us, spent_fraction, flags = REPLY.unpack(data)
     return Reply(cost, FailureKind(failure), time_us, spent_fraction, bool(flags & _DONE)), bool(flags & _STALLED)
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What one guest is to run.
+
+    Attributes:
+        code: The candidate's source.
+        class_name: Its class.
+        hyperparameters: Arguments for it.
+        objective: Name of the objective.
+        seed: Seed of the run.
+    """
+
+    code: str
+    class_name: str
+    hyperparameters: Mapping[str, HyperparameterValue]
+    objective: str
+    seed: int
+
+
+def pack_assignment(assignment: Assignment) -> bytes:
+    """The bytes that tell a guest what to run."""
+    payload = json.dumps(vars(assignment) | {"hyperparameters": dict(assignment.hyperparameters)}).encode()
+    return _HEADER.pack(len(payload)) + payload
+
+
+def read_assignment(fd: int) -> Assignment:
+    """Read what to run from a pipe, in the guest.
+
+    Raises:
+        EOFError: The host is gone.
+    """
+    (length,) = _HEADER.unpack(_read(fd, _HEADER.size))
+    return Assignment(**json.loads(_read(fd, length)))
+
+
+def _read(fd: int, length: int) -> bytes:
+    data = bytearray()
+    while len(data) < length:
+        part = os.read(fd, length - len(data))
+        if not part:
+            raise EOFError
+        data += part
+    return bytes(data)
 
 
 def clean_text(text: str, limit: int = REASON_BYTES) -> str:

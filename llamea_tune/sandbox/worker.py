@@ -19,10 +19,11 @@ from typing import Any
 import llamea_tune
 from llamea_tune.exceptions import SandboxError
 from llamea_tune.sandbox.layers import LayerStatus
-from llamea_tune.sandbox.program import Limits, Program, RunJob
+from llamea_tune.sandbox.program import Limits
 from llamea_tune.sandbox.wire import receive_frame, send_frame
 from llamea_tune.spaces.space import Space
 
+_BOOT = "import sys; sys.path += sys.argv[2:]; from llamea_tune.sandbox.zygote import main; main()"
 _START_S = 120.0
 _ANSWER_S = 60.0
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
@@ -57,13 +58,20 @@ class Guest:
         self._poll = select.poll()
         self._poll.register(from_guest, select.POLLIN)
         self._report: Report | None = None
-        os.set_blocking(to_guest, False)
 
     def receive(self, size: int, timeout_s: float) -> bytes | None:
         """What the guest sent, at most `size` bytes; empty when it is gone, None when nothing came in time."""
         if not self._poll.poll(max(0, timeout_s) * 1000):
             return None
         return os.read(self._from_guest, size)
+
+    def assign(self, assignment: bytes) -> None:
+        """Send what it is to run. It is in trusted hands until it has read that."""
+        with contextlib.suppress(BrokenPipeError):
+            view = memoryview(assignment)
+            while view:
+                view = view[os.write(self._to_guest, view) :]
+        os.set_blocking(self._to_guest, False)
 
     def send(self, data: bytes) -> bool:
         """Send a reply; False if the guest does not take it."""
@@ -105,6 +113,10 @@ class Worker:
         """Whether the zygote runs."""
         return self._process is not None and self._process.poll() is None
 
+    def space_size(self, number: int) -> int:
+        """Number of configs of a space."""
+        return self._spaces[number].size
+
     def start(self) -> None:
         """Start the zygote and wait until it is warm.
 
@@ -117,7 +129,7 @@ class Worker:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with tempfile.TemporaryFile() as errors, theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-s", "-P", "-m", "llamea_tune.sandbox.zygote", str(theirs.fileno())],
+                [sys.executable, "-s", "-P", "-c", _BOOT, str(theirs.fileno()), *_module_folders()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
@@ -140,8 +152,12 @@ class Worker:
                 raise SandboxError(f"the sandbox did not start: {cause}; see `llamea-tune doctor`") from error
         self.layers = tuple(LayerStatus(**layer) for layer in answer["layers"])
 
-    def start_guest(self, program: Program, job: RunJob) -> Guest:
-        """Fork a guest for one run.
+    def start_guest(self, space: int, code: str) -> Guest:
+        """Fork a guest for one run; it then waits for its assignment.
+
+        Args:
+            space: Number of the space.
+            code: What will run, for the zygote to import what it will.
 
         Raises:
             WorkerDiedError: The zygote is gone.
@@ -150,12 +166,8 @@ class Worker:
         guest_in, to_guest = os.pipe()
         order = {
             "order": "run",
-            "code": program.code,
-            "class_name": program.class_name,
-            "hyperparameters": dict(program.hyperparameters),
-            "imports": sorted(set(_IMPORT.findall(program.code))),
-            "space": job.space,
-            "seed": job.seed,
+            "imports": sorted(set(_IMPORT.findall(code))),
+            "space": space,
             "limits": asdict(self._limits),
         }
         try:
@@ -218,24 +230,28 @@ class Worker:
 
 
 def clean_environment() -> dict[str, str]:
-    """The whole environment of a zygote: nothing of the host's but where Python finds its modules and libraries.
+    """The whole environment of a zygote: nothing of the host's but where the loader finds libraries, if it says so.
 
     Hashes of strings are fixed and numerical libraries use one thread, so that a run repeats bit for bit.
     """
-    package_parent = str(Path(llamea_tune.__file__).parent.parent)
-    paths = [path for path in sys.path if path and Path(path).is_absolute() and Path(path).exists()]
     environment = {
-        "PYTHONPATH": os.pathsep.join(dict.fromkeys([*paths, package_parent])),
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
         "LANG": "C.UTF-8",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
+        "JOBLIB_MULTIPROCESSING": "0",
     }
     if "LD_LIBRARY_PATH" in os.environ:  # some installations of Python do not start without it
         environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
     return environment
+
+
+def _module_folders() -> list[str]:
+    """Where this process finds its modules, for a zygote to look there last."""
+    package_parent = str(Path(llamea_tune.__file__).parent.parent)
+    return [path for path in dict.fromkeys([*sys.path, package_parent]) if path and Path(path).is_absolute()]
 
 
 def _describe(spaces: Sequence[Space]) -> tuple[dict[str, Any], bytes]:
@@ -243,7 +259,6 @@ def _describe(spaces: Sequence[Space]) -> tuple[dict[str, Any], bytes]:
     outlines = [
         {
             "tune_params": [[name, list(values)] for name, values in space.tune_params.items()],
-            "objective": space.objective,
             "shape": space.value_indices.shape,
         }
         for space in spaces

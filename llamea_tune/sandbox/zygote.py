@@ -28,9 +28,9 @@ from kernel_tuner.searchspace import Searchspace
 
 from llamea_tune.sandbox.confinement import Confinement
 from llamea_tune.sandbox.descendants import end_group, reap_orphans
-from llamea_tune.sandbox.guest import Assignment, run_candidate
+from llamea_tune.sandbox.guest import run_candidate
 from llamea_tune.sandbox.program import Limits
-from llamea_tune.sandbox.wire import MESSAGE, Mark, receive_frame, send_frame
+from llamea_tune.sandbox.wire import receive_frame, send_frame
 from llamea_tune.spaces.searchspace import build_searchspace
 
 SETUP_FAILED = 70  # exit status of a guest whose walls could not be put up
@@ -43,7 +43,6 @@ class _Outline:
     """A search space as a candidate may know it: no name, no costs, no times."""
 
     tune_params: dict[str, tuple[Any, ...]]
-    objective: str
     value_indices: np.ndarray[Any, np.dtype[np.uint16]]
 
 
@@ -81,7 +80,7 @@ class Zygote:
         limits = Limits(**order["limits"])
         pid = os.fork()
         if pid == 0:
-            self._become_guest(order, limits, searchspace, *fds)
+            self._become_guest(limits, searchspace, *fds)
         for fd in fds:
             os.close(fd)
         send_frame(self._control, {"pid": pid})
@@ -103,24 +102,14 @@ class Zygote:
             gc.freeze()
         return self._searchspaces[number]
 
-    def _become_guest(
-        self, order: dict[str, Any], limits: Limits, searchspace: Searchspace, to_host: int, from_host: int
-    ) -> NoReturn:
+    def _become_guest(self, limits: Limits, searchspace: Searchspace, to_host: int, from_host: int) -> NoReturn:
         status = SETUP_FAILED
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             to_host, from_host = self._confinement.apply(limits, (to_host, from_host))
-            os.write(to_host, MESSAGE.pack(Mark.READY))
             status = 0
-            assignment = Assignment(
-                code=order["code"],
-                class_name=order["class_name"],
-                hyperparameters=order["hyperparameters"],
-                objective=self._outlines[order["space"]].objective,
-                seed=order["seed"],
-            )
-            run_candidate(assignment, searchspace, to_host, from_host)
+            run_candidate(searchspace, to_host, from_host)
         except BaseException:
             if status == SETUP_FAILED:
                 traceback.print_exc()
@@ -154,7 +143,7 @@ def _read_outlines(descriptions: list[dict[str, Any]], tail: bytes) -> Iterable[
         end = start + 2 * n_configs * n_params
         value_indices = np.frombuffer(tail[start:end], dtype="<u2").reshape(n_configs, n_params)
         tune_params = {name: tuple(values) for name, values in description["tune_params"]}
-        yield _Outline(tune_params, description["objective"], value_indices)
+        yield _Outline(tune_params, value_indices)
         start = end
 
 
