@@ -1,10 +1,44 @@
 """llamea-tune: better optimization strategies for Kernel Tuner, found by evolution.
 
-Importing it makes every generated strategy work by name: `tune_kernel(..., strategy="llm_gen_best")`.
+Importing it makes every generated strategy work by name: `tune_kernel(..., strategy="llm_gen_best")`. It loads Kernel
+Tuner and little else; the names in `__all__` load their rooms when they are first used.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from llamea_tune.strategies.register import register_generated
 
+if TYPE_CHECKING:
+    from llamea_tune.export import export_strategy
+    from llamea_tune.scoring import Contender, Scorer
+    from llamea_tune.spaces import load_space, load_spaces
+    from llamea_tune.strategies import catalog
+
 __version__ = "0.1.0"
+
+__all__ = ["Contender", "Scorer", "catalog", "export_strategy", "load_space", "load_spaces"]
+
+_ROOMS = {
+    "Contender": "scoring",
+    "Scorer": "scoring",
+    "catalog": "strategies",
+    "export_strategy": "export",
+    "load_space": "spaces",
+    "load_spaces": "spaces",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its room."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """What is there, names not loaded yet included."""
+    return sorted({*globals(), *__all__})
+
 
 register_generated()

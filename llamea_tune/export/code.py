@@ -60,7 +60,7 @@ def parse_strategy_code(candidate: Candidate) -> StrategyCode:
     Raises:
         ExportError: It does not parse, lacks the class, or uses names that the exported module or Kernel Tuner needs.
     """
-    source = "\n".join(candidate.code.splitlines()).strip("\n") + "\n"
+    source = candidate.code.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError) as err:

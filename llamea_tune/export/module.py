@@ -9,7 +9,7 @@ from string import Template
 
 from llamea_tune.exceptions import ExportError
 from llamea_tune.export.annotations import evaluate_dataclass_annotations
-from llamea_tune.export.code import StrategyCode, module_names, parse_strategy_code
+from llamea_tune.export.code import Argument, StrategyCode, module_names, parse_strategy_code
 from llamea_tune.export.edits import SourceEdits
 from llamea_tune.export.imports import delay_heavy_imports
 from llamea_tune.export.literals import literal
@@ -127,13 +127,18 @@ def _header(request: ExportRequest) -> str:
 def _options(code: StrategyCode, defaults: Mapping[str, str]) -> str:
     if not code.arguments:
         return "_options = {}\n"
-    rows = []
-    for argument in code.arguments:
-        fixed = f'    "{argument.name}": ("", {defaults[argument.name]}),'
-        description = argument.description.replace('"', "'").replace("\\", "/")
-        text = textwrap.shorten(description, max(24, _LINE_LENGTH - len(fixed)), placeholder=" ...")
-        rows.append(f'    "{argument.name}": ({literal(text)}, {defaults[argument.name]}),\n')
+    rows = (_option(argument, defaults[argument.name]) for argument in code.arguments)
     return "_options = {\n" + "".join(rows) + "}\n"
+
+
+def _option(argument: Argument, default: str) -> str:
+    """One row of `_options`, on several lines where it is long, so that formatters of any line length leave it alone."""
+    plain = argument.description.replace('"', "'").replace("\\", "/")
+    description = literal(textwrap.shorten(plain, _LINE_LENGTH - 11, placeholder=" ..."))
+    row = f'    "{argument.name}": ({description}, {default}),\n'
+    if len(row) <= _LINE_LENGTH:
+        return row
+    return f'    "{argument.name}": (\n        {description},\n        {default},\n    ),\n'
 
 
 def _add_imports(code: StrategyCode, edits: SourceEdits) -> None:

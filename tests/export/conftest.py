@@ -26,6 +26,7 @@ class Walker(OptAlg):
         step: How far
             to go.
         method (str): Which neighbours to take.
+        tries: How often to try before it gives up, where every neighbour is one that it has measured before, or fails.
     """
 
     def __init__(self, step=0.5, method="Hamming", greedy=False, tries: int = 3):

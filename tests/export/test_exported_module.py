@@ -27,6 +27,15 @@ def test_candidates_code_stays_as_it_is(walker, request_for, tmp_path):
     assert [line for line in changes if line.startswith("- ")] == []
 
 
+@pytest.mark.parametrize("change", [lambda code: code.rstrip(), lambda code: code.replace("\n", "\r\n")])
+def test_other_line_ends_give_the_same_file(walker, request_for, tmp_path, change):
+    texts = [
+        export_strategy(request_for(code), tmp_path, force=True).code_path.read_bytes()
+        for code in (walker, change(walker))
+    ]
+    assert texts[0] == texts[1]
+
+
 def test_header_says_what_it_is(walker, request_for, tmp_path):
     request = request_for(walker, training=(SpaceReference("convolution/A100", "00"), SpaceReference("gemm/CPU", "01")))
     text = export_strategy(request, tmp_path).code_path.read_text()
@@ -46,7 +55,7 @@ def test_options_are_the_arguments_with_their_descriptions(walker, export):
         "step": ("How far to go", 0.5),
         "method": ("Which neighbours to take", "Hamming"),
         "greedy": ("greedy", False),
-        "tries": ("tries", 3),
+        "tries": ("How often to try before it gives up, where every neighbour is one that it ...", 3),
     }
     assert "* step: How far to go, default 0.5." in module.tune.__doc__
 

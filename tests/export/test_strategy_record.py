@@ -36,7 +36,9 @@ def test_record_of_the_sample(exported):
     content = json.loads(exported.record_path.read_text())
     assert content["proposer"] == "offline"
     assert content["candidate"] == {"id": "0042", "operator": "initial", "generation": 3, "parents": ["0001"]}
-    assert content["hyperparameters"]["tries"] == {"description": "tries", "default": 5, "tuned": True}
+    tries = content["hyperparameters"]["tries"]
+    assert (tries["default"], tries["tuned"]) == (5, True)
+    assert tries["description"].endswith("one that it has measured before, or fails")
     assert content["hyperparameters"]["step"] == {"description": "How far to go", "default": 0.5, "tuned": False}
     assert content["code_sha256"] == hashlib.sha256(exported.code_path.read_bytes()).hexdigest()
 
