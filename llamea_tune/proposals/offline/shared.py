@@ -63,26 +63,30 @@ self.positions = [{v: i for i, v in enumerate(values)} for values in all_values]
 
 _ENCODE = Part(
     imports=("from collections.abc import Iterable", "import numpy as np"),
-    needs=("positions",),
+    state="""
+positions = searchspace.get_list_param_indices_numpy()
+self.points = positions / np.maximum(positions.max(axis=0), 1)
+""",
     methods='''
 def _encode(self, configs: Iterable[tuple]) -> np.ndarray:
     """Turn configs into rows of value positions, each parameter scaled to 0 to 1."""
-    rows = [[p[v] for p, v in zip(self.positions, c, strict=True)] for c in configs]
-    return np.array(rows) / [max(1, len(p) - 1) for p in self.positions]
+    return self.points[[self.space.get_param_config_index(c) for c in configs]]
 ''',
 )
 
 _ONE_HOT = Part(
     imports=("from collections.abc import Iterable", "import numpy as np"),
     state="""
-values = [(i, v) for i, vs in enumerate(searchspace.params_values) for v in vs]
-self.columns = {value: column for column, value in enumerate(values)}
+sizes = [len(values) for values in searchspace.params_values]
+offsets = np.cumsum([0, *sizes[:-1]])
+self.n_columns = sum(sizes)
+self.columns = searchspace.get_list_param_indices_numpy() + offsets
 """,
     methods='''
 def _one_hot(self, configs: Iterable[tuple]) -> np.ndarray:
     """Turn configs into rows with a 1 in the column of each of their values."""
-    columns = np.array([[self.columns[v] for v in enumerate(c)] for c in configs])
-    rows = np.zeros((len(columns), len(self.columns)))
+    columns = self.columns[[self.space.get_param_config_index(c) for c in configs]]
+    rows = np.zeros((len(columns), self.n_columns))
     np.put_along_axis(rows, columns, 1, axis=1)
     return rows
 ''',

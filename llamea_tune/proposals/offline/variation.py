@@ -67,15 +67,17 @@ def diversify(design: Design, rng: np.random.Generator, tried: Collection[str] =
 
 
 def cross(first: Design, second: Design, rng: np.random.Generator) -> Design:
-    """Take some components and hyperparameters from each of two designs."""
-    slots = [s for s in SLOTS if first.choices.get(s) != second.choices.get(s)]
+    """Take some components and hyperparameters from each of two designs; a schedule goes with its acceptance rule."""
+    slots = [slot for slot in SLOTS if slot != "schedule" and _gene(first, slot) != _gene(second, slot)]
     rng.shuffle(slots)
     taken = slots[: int(rng.integers(1, len(slots)))] if len(slots) > 1 else slots
-    choices = {**first.choices, **{s: second.choices[s] for s in taken if s in second.choices}}
+    choices = dict(first.choices)
+    for slot in taken:
+        choices.update(_gene(second, slot))
     common = [name for name in second.hyperparameters if name in first.hyperparameters and rng.random() < 0.5]
     values = {**second.hyperparameters, **first.hyperparameters, **{n: second.hyperparameters[n] for n in common}}
     child = complete(choices, values)
-    return mutate(child, rng) if child in (first, second) else child
+    return vary(child, rng) if child in (first, second) else child
 
 
 def lighten(design: Design, rng: np.random.Generator) -> Design:
@@ -112,3 +114,9 @@ def _shift(hyperparameter: Hyperparameter, value: float, share: float, rng: np.r
 
 def _shared(first: Mapping[str, str], second: Mapping[str, str]) -> int:
     return sum(first.get(slot) == second.get(slot) for slot in SLOTS)
+
+
+def _gene(design: Design, slot: str) -> dict[str, str]:
+    """The choices that are inherited together with a slot's."""
+    slots = ("acceptance", "schedule") if slot == "acceptance" else (slot,)
+    return {s: design.choices[s] for s in slots if s in design.choices}

@@ -88,11 +88,9 @@ def _neighbours(self, config: tuple) -> list[tuple]:
     all_values = self.space.params_values
     radius = min(1 + self.failed_steps // self.steps_per_radius, len(config))
     if radius == 1:
-        return self._unmeasured(
-            (*config[:i], value, *config[i + 1 :])
-            for i, values in enumerate(all_values)
-            for value in values
-        )
+        changes = [(i, v) for i, vs in enumerate(all_values) for v in vs]
+        changed = ((*config[:i], value, *config[i + 1 :]) for i, value in changes)
+        return self._unmeasured(changed)
     neighbours = []
     for _ in range(self.wide_samples):
         neighbour = list(config)

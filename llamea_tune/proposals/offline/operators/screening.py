@@ -18,7 +18,7 @@ NEAREST = Component(
     weight=2.0,
     effort=2,
     needs=("encode", "cost_ranks"),
-    imports=("import random", "import numpy as np"),
+    imports=("import random", "import numpy as np", "from scipy.spatial.distance import cdist"),
     hyperparameters=(
         _EXPLORATION,
         Hyperparameter("n_nearest", 4, 1, 15, "Known configs that predict a candidate.", log=True),
@@ -31,11 +31,10 @@ def _ranked(self, pool: list[tuple]) -> list[tuple]:
         return pool
     known, ranks = self._encode(self.costs), self._cost_ranks()
     n_nearest = min(self.n_nearest, len(known))
-    predicted = []
-    for point in self._encode(pool):
-        distance = np.abs(known - point).sum(axis=1)
-        nearest = np.argpartition(distance, n_nearest - 1)[:n_nearest]
-        predicted.append(np.average(ranks[nearest], weights=1 / distance[nearest]))
+    distances = cdist(self._encode(pool), known, "cityblock")
+    nearest = np.argpartition(distances, n_nearest - 1, axis=1)[:, :n_nearest]
+    weights = 1 / np.take_along_axis(distances, nearest, axis=1)
+    predicted = np.average(ranks[nearest], axis=1, weights=weights)
     return [pool[i] for i in np.argsort(predicted)]
 ''',
 )
