@@ -27,16 +27,24 @@ class KernelFolder:
     path: Path
     spec: Mapping[str, Any]
     tune_params: Mapping[str, Sequence[int]]
-    restrictions: Sequence[str]
+    conditions: Sequence[Mapping[str, Any]]
     reference: ModuleType
+
+    @property
+    def restrictions(self) -> list[str]:
+        """Restrictions as Python expressions over the tunable parameters."""
+        return [condition["Expression"] for condition in self.conditions]
+
+    def source(self) -> str:
+        """The kernel source as it lies in the folder."""
+        return (self.path / str(self.spec["KernelFile"])).read_text()
 
     def prepared_source(self, config: Mapping[str, int], problem_size: Sequence[int]) -> PreparedSource:
         """The source of one variant as Kernel Tuner prepares it, with its launch dimensions."""
         grid_div = tuple(self.spec.get(f"GridDiv{axis}") for axis in "XYZ")
         threads, grid = setup_block_and_grid(tuple(problem_size), grid_div, config, default_block_size_names)
-        source = (self.path / self.spec["KernelFile"]).read_text()
         _, text = prepare_kernel_string(
-            self.spec["KernelName"], source, config, grid, threads, default_block_size_names, "CUDA", None
+            self.spec["KernelName"], self.source(), config, grid, threads, default_block_size_names, "CUDA", None
         )
         return PreparedSource(text, grid, threads)
 
@@ -64,7 +72,7 @@ def load_folder(path: Path) -> KernelFolder:
         path=path,
         spec=description["KernelSpecification"],
         tune_params={p["Name"]: eval(p["Values"]) for p in space["TuningParameters"]},
-        restrictions=[condition["Expression"] for condition in space["Conditions"]],
+        conditions=space["Conditions"],
         reference=reference,
     )
 
