@@ -27,6 +27,12 @@ def stem(path: Path) -> str:
     return path.name
 
 
+def plain_stem(path: Path) -> str:
+    """The same, without a mark that the file is T4."""
+    name = stem(path)
+    return next((name.removesuffix(mark) for mark in _T4_MARKS if name.endswith(mark)), name)
+
+
 def kernel_folder(path: Path) -> str:
     """Name of the folder that a file belongs to, which is above one called `caches`."""
     parents = path.absolute().parents
@@ -113,13 +119,10 @@ def _spaces_among(files: Sequence[Path]) -> list[Path]:
     }
     caches = {(place.parent, stem(place)) for place, kind in kinds.items() if kind is FileKind.CACHE}
 
-    def copies_a_cache(place: Path) -> bool:
-        return any((place.parent, stem(place).removesuffix(mark)) in caches for mark in _T4_MARKS)
-
     return [
         place
         for place, kind in kinds.items()
-        if kind is FileKind.CACHE or (kind is FileKind.T4 and not copies_a_cache(place))
+        if kind is FileKind.CACHE or (kind is FileKind.T4 and (place.parent, plain_stem(place)) not in caches)
     ]
 
 

@@ -21,7 +21,7 @@ KIND_OF_INVALIDITY = {
     "constraints": FailureKind.INVALID,
     "correctness": FailureKind.OTHER,
 }
-_MILLISECONDS = {"nanoseconds": 1e-6, "microseconds": 1e-3, "milliseconds": 1.0, "miliseconds": 1.0, "seconds": 1e3}
+MILLISECONDS = {"nanoseconds": 1e-6, "microseconds": 1e-3, "milliseconds": 1.0, "miliseconds": 1.0, "seconds": 1e3}
 
 
 def read_t4_file(path: Path, objective: str | None = None) -> Recording:
@@ -59,8 +59,8 @@ def read_t4_file(path: Path, objective: str | None = None) -> Recording:
         raise SpaceFileError(f"{path} records no config: it has no 'results'; name a file that has some")
     metadata = header.get("metadata")
     unit = metadata.get("timeunit", "milliseconds") if isinstance(metadata, dict) else "milliseconds"
-    if unit not in _MILLISECONDS:
-        raise SpaceFileError(f"{path}: the timeunit {unit!r} is unknown; write one of {', '.join(_MILLISECONDS)}")
+    if unit not in MILLISECONDS:
+        raise SpaceFileError(f"{path}: the timeunit {unit!r} is unknown; write one of {', '.join(MILLISECONDS)}")
     tune_params = table.tune_params()
     return Recording(
         kernel_name="",
@@ -72,7 +72,7 @@ def read_t4_file(path: Path, objective: str | None = None) -> Recording:
         value_indices=table.value_indices(tune_params),
         objective_values=table.objective_values(),
         failures=table.failures(),
-        stage_times_ms=table.stage_times_ms() * _MILLISECONDS[unit],
+        stage_times_ms=table.stage_times_ms() * MILLISECONDS[unit],
     )
 
 

@@ -1,0 +1,174 @@
+"""Text about a space, for prompts and people. It never gives the optimum, nor any config with its cost."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+
+from llamea_tune.spaces.features import LandscapeFeatures
+from llamea_tune.spaces.space import ParamValue, Space
+
+InformationLevel = Literal["none", "application", "space"]
+
+_MOST_VALUES = 40
+_MOST_PAIRS = 5
+_WEAK = 0.01
+
+
+def describe(
+    space: Space,
+    level: InformationLevel = "space",
+    *,
+    anonymous: bool = False,
+    budget_s: float | None = None,
+    features: LandscapeFeatures | None = None,
+) -> str:
+    """Describe a space.
+
+    Args:
+        space: The space.
+        level: `"none"` says only how many parameters and configs there are; `"application"` what is tuned, where and
+            for what; `"space"` adds values, restrictions, failures, times, and what else is given.
+        anonymous: Whether to hide all names: of the kernel, the device, the parameters and their string values.
+        budget_s: Seconds that one run may spend.
+        features: Features of its landscape, where they are to be told.
+    """
+    if level == "none":
+        return (
+            f"A discrete, constrained search space: {len(space.tune_params)} tunable parameters, "
+            f"{space.size:,} permitted configurations.\n"
+        )
+    names = {name: f"p{number + 1}" if anonymous else name for number, name in enumerate(space.param_names)}
+    lines = _application(space, names, anonymous)
+    if level == "space":
+        lines += _parameters(space, names, anonymous)
+        lines += _restrictions(space, names, anonymous)
+        lines += _measuring(space, budget_s)
+        if features is not None:
+            lines += _landscape(features, names)
+    return "\n".join(lines) + "\n"
+
+
+def _application(space: Space, names: Mapping[str, str], anonymous: bool) -> list[str]:
+    better = "higher is better, so its negative is minimised" if space.higher_is_better else "lower is better"
+    lines = [f"- Objective: {space.objective} ({better})."]
+    if not anonymous:
+        device = f" on {space.device_name}" if space.device_name else ""
+        size = f", problem size {_problem_size(space.problem_size)}" if space.problem_size else ""
+        lines.insert(0, f"- Kernel: {space.kernel_name or 'unknown'}{device}{size}.")
+    return [*lines, f"- {len(names)} tunable parameters: {', '.join(names.values())}."]
+
+
+def _problem_size(problem_size: object) -> str:
+    return " x ".join(map(str, problem_size)) if isinstance(problem_size, (list, tuple)) else str(problem_size)
+
+
+def _parameters(space: Space, names: Mapping[str, str], anonymous: bool) -> list[str]:
+    lines = ["- Values, in the order that neighbourhoods use:"]
+    for name, values in space.tune_params.items():
+        shown = [_hidden(values, value) if anonymous else repr(value) for value in values]
+        if len(shown) > _MOST_VALUES:
+            shown = [*shown[:5], "...", *shown[-3:]]
+        note = " (fixed)" if len(values) == 1 else f" ({len(values)} values)" if "..." in shown else ""
+        lines.append(f"  - {names[name]}: {', '.join(shown)}{note}")
+    return lines
+
+
+def _hidden(values: tuple[ParamValue, ...], value: ParamValue) -> str:
+    return f"'v{values.index(value) + 1}'" if isinstance(value, str) else repr(value)
+
+
+def _restrictions(space: Space, names: Mapping[str, str], anonymous: bool) -> list[str]:
+    combinations = math.prod(len(values) for values in space.tune_params.values())
+    lines = [f"- {space.size:,} configurations are permitted, of {_rounded(combinations)} combinations of values."]
+    if space.restrictions:
+        lines.append("- Restrictions, all of which a configuration has to meet:")
+        lines += [f"  - {_renamed(text, space, names) if anonymous else text}" for text in space.restrictions]
+    elif space.size < combinations:
+        lines.append("- The restrictions are not known as expressions; `Searchspace` knows what is permitted.")
+    return lines
+
+
+def _renamed(restriction: str, space: Space, names: Mapping[str, str]) -> str:
+    hidden = {
+        value: _hidden(values, value).strip("'")
+        for values in space.tune_params.values()
+        for value in values
+        if isinstance(value, str)
+    }
+    strings_or_words = re.compile(r"""(['"])(.*?)\1|\b[A-Za-z_]\w*\b""")
+
+    def replace(match: re.Match[str]) -> str:
+        if match[1]:
+            return f"{match[1]}{hidden.get(match[2], 'other')}{match[1]}"
+        return names.get(match[0], match[0])
+
+    return strings_or_words.sub(replace, restriction)
+
+
+def _rounded(count: int) -> str:
+    return f"{count:,}" if count < 10**9 else f"about {count:.0e}"
+
+
+def _measuring(space: Space, budget_s: float | None) -> list[str]:
+    failing = 1.0 - float(space.valid.mean())
+    lines = [f"- {_percent(failing)} of the permitted configurations fail when they are compiled or run."]
+    if failing == 0.0:
+        lines = ["- No permitted configuration fails."]
+    if space.has_times:
+        low, middle, high = np.percentile(space.evaluation_times_s, (5, 50, 95))
+        lines.append(
+            f"- Measuring one configuration takes {_seconds(middle)} (90 % of them {_seconds(low)} to {_seconds(high)})."
+        )
+    if budget_s is not None:
+        evaluations = max(1, min(space.size, round(budget_s / float(space.evaluation_times_s.mean()))))
+        share = _percent(evaluations / space.size)
+        lines.append(
+            f"- Budget of one run: {_seconds(budget_s)}, enough for about {evaluations:,} measurements ({share} of the space)."
+        )
+    return lines
+
+
+def _landscape(features: LandscapeFeatures, names: Mapping[str, str]) -> list[str]:
+    by_importance = sorted(features.importance.items(), key=lambda item: -item[1])
+    matter = [f"{names[name]} {_percent(share)}" for name, share in by_importance if share >= _WEAK]
+    pairs = [
+        f"{names[one]} with {names[other]} {_percent(share)}"
+        for one, other, share in features.interactions[:_MOST_PAIRS]
+        if share >= _WEAK
+    ]
+    smooth = [f"{names[name]} {value:.2f}" for name, value in features.smoothness.items()]
+    lines = [
+        "- Landscape:",
+        f"  - Share of the variance in which each parameter has a part: {', '.join(matter) or 'none stands out'}.",
+        f"  - Pairs that act together: {', '.join(pairs) or 'none stands out'}.",
+        f"  - Correlation over one step along each parameter: {', '.join(smooth) or 'no parameter varies'}.",
+    ]
+    for kind, found in features.neighbourhoods.items():
+        lines.append(
+            f"  - {kind} neighbourhood: {found.mean_neighbours:.1f} valid neighbours on average; {found.local_minima:,} "
+            f"local minima ({_percent(found.local_minima_fraction)}), {_percent(found.minima_gap)} of the way from the "
+            f"optimum to the median, {_percent(found.minima_depth)} deep; a descent that restarts ends near the optimum "
+            f"in {_percent(found.proportion_of_centrality)} of its visits to minima."
+        )
+    distance = features.fitness_distance_correlation
+    meaning = (
+        "closer is better" if distance > 0.3 else "distance misleads" if distance < -0.1 else "distance says little"
+    )
+    lines += [
+        f"  - Correlation of cost and distance to the optimum: {distance:.2f} ({meaning}).",
+        f"  - {_percent(features.neutrality)} of neighbours differ by less than 1 %.",
+    ]
+    return lines
+
+
+def _seconds(duration: float) -> str:
+    return f"{duration:,.0f} s" if duration >= 100.0 else f"{duration:.2g} s"
+
+
+def _percent(fraction: float) -> str:
+    return f"{100.0 * fraction:.2g} %" if fraction < 0.995 else f"{100.0 * fraction:.0f} %"
