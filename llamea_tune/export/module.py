@@ -143,17 +143,16 @@ def _option(argument: Argument, default: str) -> str:
 
 def _add_imports(code: StrategyCode, edits: SourceEdits) -> None:
     """Import what `tune` needs, beside the candidate's own import from Kernel Tuner's strategies."""
-    anchor = next((node for node in code.tree.body if _imports_strategies(node)), None)
-    if anchor is None:
+    anchors = [node for node in code.tree.body if _imports_strategies(node)]
+    if not anchors:
         raise ExportError(
             "The code imports nothing from kernel_tuner.strategies at its top level; import OptAlg there."
         )
     if _needs(code, "kernel_tuner.strategies", "common"):
-        edits.insert(edits.line_start(anchor.lineno), "from kernel_tuner.strategies import common\n")
+        edits.insert(edits.line_start(anchors[0].lineno), "from kernel_tuner.strategies import common\n")
     if _needs(code, "kernel_tuner.util", "StopCriterionReached"):
-        assert anchor.end_lineno is not None
         stop = "from kernel_tuner.util import StopCriterionReached\n"
-        edits.insert(edits.line_start(anchor.end_lineno + 1), stop)
+        edits.insert(edits.line_start((anchors[-1].end_lineno or 0) + 1), stop)
 
 
 def _needs(code: StrategyCode, module: str, name: str) -> bool:

@@ -60,6 +60,7 @@ def register_file(path: Path, *, bundled: bool = False) -> GeneratedStrategy | N
     Returns:
         The strategy, or None if its name is taken.
     """
+    path = path.absolute()
     name = path.stem
     taken = strategy_map.get(name)
     if taken is not None and not (isinstance(taken, GeneratedStrategy) and taken.path == path):

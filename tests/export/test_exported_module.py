@@ -106,9 +106,9 @@ def test_class_without_hyperparameters(head, export):
 @pytest.mark.parametrize("tuned", [{}, {"step": 1e-05, "method": 'a "quoted" name'}], ids=["as it is", "tuned"])
 def test_format_stays_clean(head, walker, request_for, tmp_path, line_length, tuned):
     folder = tmp_path / "out"
-    code = walker.replace(
-        head, head.replace("wrapper import OptAlg\n", "wrapper import OptAlg\nfrom scipy.stats import norm\n")
-    )
+    imports = head.replace("wrapper import OptAlg\n", "wrapper import OptAlg\nfrom scipy.stats import norm\n")
+    imports = imports.replace("from kernel", "from kernel_tuner.strategies.common import CostFunc\nfrom kernel", 1)
+    code = walker.replace(head, imports).replace("self, func,", "self, func: CostFunc,")
     code += "\n    def chance(self, x):\n        # a tail\n        return norm.sf(x)\n"
     source = tmp_path / "candidate.py"
     source.write_text(code)

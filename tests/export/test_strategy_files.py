@@ -34,13 +34,15 @@ def test_force_replaces_both(walker, request_for, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["walk.json", "walk.py"]
 
 
-def test_failure_half_way_restores_everything(walker, request_for, tmp_path):
-    (tmp_path / "walk.json").write_text("kept")
+@pytest.mark.parametrize("kept", [["walk.json"], []], ids=["a file before", "no file before"])
+def test_failure_half_way_restores_everything(walker, request_for, tmp_path, kept):
+    for name in kept:
+        (tmp_path / name).write_text("kept")
     (tmp_path / "walk.py").mkdir()
     with pytest.raises(ExportError, match="cannot be written"):
         export_strategy(request_for(walker), tmp_path, force=True)
-    assert (tmp_path / "walk.json").read_text() == "kept"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["walk.json", "walk.py"]
+    assert [(tmp_path / name).read_text() for name in kept] == ["kept" for _ in kept]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [*kept, "walk.py"]
 
 
 def test_folder_that_cannot_be_made(walker, request_for, tmp_path):

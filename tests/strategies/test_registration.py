@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from kernel_tuner.interface import tune_kernel
@@ -120,6 +121,13 @@ def test_registering_again_loads_the_new_file(exported, own_strategy_map):
     assert first._options["cooling"][1] == 0.95
     exported.code_path.write_text(exported.code_path.read_text().replace("0.95", "0.5"))
     assert register_file(exported.code_path)._options["cooling"][1] == 0.5
+
+
+def test_relative_path_is_found_from_elsewhere(exported, own_strategy_map, monkeypatch):
+    monkeypatch.chdir(exported.code_path.parent)
+    strategy = register_file(Path(exported.code_path.name))
+    monkeypatch.chdir("/")
+    assert strategy.load().RankedAnnealing
 
 
 def test_missing_folder(tmp_path):

@@ -1,9 +1,9 @@
 """Strategies by name, and as people write them."""
 
 import pytest
-from kernel_tuner.interface import strategy_map
+from kernel_tuner.interface import _LazyStrategyModule, strategy_map
 
-from llamea_tune.exceptions import StrategyError
+from llamea_tune.exceptions import MissingDependencyError, StrategyError
 from llamea_tune.strategies import (
     NamedStrategy,
     Origin,
@@ -46,6 +46,13 @@ def test_options_with_defaults_and_descriptions(exported, own_strategy_map):
     }
     assert resolve("genetic_algorithm").options["popsize"].description == "population size"
     assert resolve("pyatf:torczon").options == {}
+
+
+def test_options_of_a_strategy_that_lacks_a_package(own_strategy_map):
+    own_strategy_map["lacking"] = _LazyStrategyModule("lacking", "no_such_package.lacking")
+    with pytest.raises(MissingDependencyError, match="no_such_package"):
+        parse_strategy("lacking:popsize=3")
+    assert parse_strategy("lacking") == NamedStrategy("lacking", {})
 
 
 NAMED = {
