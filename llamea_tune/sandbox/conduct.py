@@ -6,15 +6,23 @@ import os
 import signal
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llamea_tune.exceptions import SandboxError
-from llamea_tune.runners.meter import Meter, Reply
-from llamea_tune.runners.trace import RunResult, RunState
+from llamea_tune.runners.meter import STALL_FACTOR, STALL_MINIMUM, Meter
+from llamea_tune.runners.trace import RequestCounts, RunResult, RunState
 from llamea_tune.sandbox.program import Limits
-from llamea_tune.sandbox.wire import MESSAGE, REASON_BYTES, Assignment, Mark, clean_text, pack_assignment, pack_reply
+from llamea_tune.sandbox.wire import (
+    MESSAGE,
+    REASON_BYTES,
+    REPORTED_UNPAID,
+    Assignment,
+    Mark,
+    clean_text,
+    pack_assignment,
+    pack_reply,
+)
 from llamea_tune.sandbox.worker import Guest, Report, Worker
-from llamea_tune.spaces.space import FailureKind
 
 GRACE_S = 0.25  # what a strategy gets to return once its budget is gone, or to stop repeating itself
 _LATE_S = 10.0  # how far past the wall-clock limit the zygote may be in ending a guest
@@ -41,91 +49,106 @@ def conduct(
         SandboxError: The guest could not be confined.
     """
     guest = worker.start_guest(space_number, assignment.code)
+    latest = time.monotonic() + limits.wall_s + _LATE_S
+    dialogue = _Dialogue(guest, meter, worker.space_size(space_number), latest, stop)
     verdict: _Verdict | None = None
     ready = False
     try:
-        latest = limits.wall_s + _LATE_S
-        deadline = time.monotonic() + latest
-        ready = guest.receive(MESSAGE.size, latest) == MESSAGE.pack(Mark.READY)
+        ready = guest.receive(MESSAGE.size, limits.wall_s + _LATE_S) == MESSAGE.pack(Mark.READY, 0, 0)
         if ready:
             guest.assign(pack_assignment(assignment))
-            verdict = _Dialogue(guest, meter, worker.space_size(space_number), deadline, stop).hold()
+            verdict = dialogue.hold()
     finally:
-        report = guest.end()
+        report = guest.end(GRACE_S if verdict is None else 0.0)
     if not ready and not report.timed_out:
         raise SandboxError(f"a candidate's process could not be confined ({_ending(report)}); see `llamea-tune doctor`")
-    state, reason = verdict or _judge(report, limits, meter)
-    return result_of(meter, state, reason, report.cpu_s)
-
-
-def result_of(meter: Meter, state: RunState, reason: str, own_compute_s: float) -> RunResult:
-    """The result of a run that is over."""
-    return RunResult(meter.trace(), state, reason, meter.counts(), own_compute_s)
+    state, reason = verdict or _judge(report, limits, len(meter.trace()))
+    return RunResult(meter.trace(), state, reason, dialogue.counts(), report.cpu_s)
 
 
 @dataclass
 class _Dialogue:
-    """The host's side of a run's requests."""
+    """The host's side of a run's requests.
+
+    The meter serves what is new; free requests, which never reach it, are counted here by the guest's word. They
+    decide nothing but when the host loses patience.
+    """
 
     guest: Guest
     meter: Meter
     size: int
-    deadline: float
+    latest: float
     stop: threading.Event
+    repeated: int = 0
+    invalid: int = 0
+    unpaid_in_a_row: int = 0
     stalled_since: float | None = None
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the strategy has long asked only for what it cannot learn from; by the meter's rule."""
+        if self.meter.stalled:
+            return True
+        return self.unpaid_in_a_row > STALL_MINIMUM and self.unpaid_in_a_row > STALL_FACTOR * self.meter.counts().paid
+
+    def counts(self) -> RequestCounts:
+        """What was asked for, in all."""
+        served = self.meter.counts()
+        return replace(served, repeated=served.repeated + self.repeated, invalid=served.invalid + self.invalid)
 
     def hold(self) -> _Verdict | None:
         """Serve requests until the run is decided; None when the process's end must decide."""
         while True:
-            ending = self.meter.done or self.meter.stalled
+            ending = self.meter.done or self.stalled
             data = self.guest.receive(MESSAGE.size, GRACE_S if ending else _GLANCE_S)
             if data:
                 verdict = self._hear(data)
                 if verdict is not None:
                     return verdict
             elif ending and (data is None or self.meter.done):
-                return _ended_by_host(self.meter)
-            elif data is not None or self.stop.is_set() or time.monotonic() > self.deadline:
+                return self._good_end()
+            elif data is not None or self.stop.is_set() or time.monotonic() > self.latest:
                 return None
 
     def _hear(self, data: bytes) -> _Verdict | None:
         """Take one message; a verdict if it ends the run."""
         if len(data) != MESSAGE.size:
             return _broken("a message of the wrong size")
-        (number,) = MESSAGE.unpack(data)
-        if number < 0 and number != Mark.INVALID:
+        number, repeated, invalid = MESSAGE.unpack(data)
+        problem = self._count(number, repeated, invalid)
+        if not problem and number < 0 and number != Mark.UNPAID:
             return self._last_word(number)
-        problem = self._answer(number)
+        problem = problem or self._answer(number)
         if problem:
             return _broken(problem)
-        return _ended_by_host(self.meter) if self._out_of_patience() else None
+        return self._good_end() if self._out_of_patience() else None
 
-    def _out_of_patience(self) -> bool:
-        """Whether a stalled strategy has gone on with its requests for too long."""
-        if not self.meter.stalled:
-            self.stalled_since = None
-        elif self.stalled_since is None:
-            self.stalled_since = time.monotonic()
-        return self.stalled_since is not None and time.monotonic() - self.stalled_since > GRACE_S
+    def _count(self, number: int, repeated: int, invalid: int) -> str:
+        """Count free requests; a text when there cannot have been so many, or too few to be worth a message."""
+        total = repeated + invalid
+        if min(repeated, invalid) < 0 or total > REPORTED_UNPAID or (number == Mark.UNPAID and total < REPORTED_UNPAID):
+            return "impossible counts"
+        self.repeated += repeated
+        self.invalid += invalid
+        self.unpaid_in_a_row += total
+        return ""
 
     def _answer(self, number: int) -> str:
         """Serve one request; a text when it breaks the protocol."""
-        meter = self.meter
-        if meter.done:
+        if number == Mark.UNPAID:
+            return ""
+        if self.meter.done:
             return "a request after the end"
-        if number == Mark.INVALID:
-            meter.count_invalid()
-            reply = Reply(float("nan"), FailureKind.INVALID, 0, meter.spent_fraction, meter.done)
-        elif number < self.size:
-            reply = meter.request(number)
-        else:
+        if number >= self.size:
             return "a request for a config that does not exist"
-        return "" if self.guest.send(pack_reply(reply, meter.stalled)) else "requests without reading the replies"
+        reply = self.meter.request(number)
+        self.unpaid_in_a_row = 0
+        return "" if self.guest.send(pack_reply(reply)) else "requests without reading the replies"
 
     def _last_word(self, number: int) -> _Verdict:
         """Judge a guest's own word about its end. It can only end its own run, or fail it."""
         if number == Mark.FINISHED:
-            return _ended_by_host(self.meter) if self.meter.done or self.meter.stalled else (RunState.FINISHED, "")
+            return self._good_end()
         if number == Mark.OUT_OF_MEMORY:
             return RunState.KILLED, "out of memory"
         if number == Mark.ERROR:
@@ -133,21 +156,30 @@ class _Dialogue:
             return RunState.FAILED, clean_text(text.decode(errors="replace")) or "an error without a message"
         return _broken("an unknown message")
 
+    def _good_end(self) -> _Verdict:
+        if self.meter.done:
+            return RunState.BUDGET_SPENT, ""
+        return (RunState.STALLED if self.stalled else RunState.FINISHED), ""
 
-def _ended_by_host(meter: Meter) -> _Verdict:
-    if meter.done:
-        return RunState.BUDGET_SPENT, ""
-    return RunState.STALLED, ""
+    def _out_of_patience(self) -> bool:
+        """Whether a stalled strategy has gone on with its requests for too long."""
+        if not self.stalled:
+            self.stalled_since = None
+        elif self.stalled_since is None:
+            self.stalled_since = time.monotonic()
+        return self.stalled_since is not None and time.monotonic() - self.stalled_since > GRACE_S
 
 
 def _broken(what: str) -> _Verdict:
     return RunState.KILLED, f"broken protocol: {what}"
 
 
-def _judge(report: Report, limits: Limits, meter: Meter) -> _Verdict:
+def _judge(report: Report, limits: Limits, n_paid: int) -> _Verdict:
     """Why a process ended that said nothing about it."""
     if report.timed_out:
-        return RunState.TIMED_OUT, f"ran longer than {limits.wall_s:g} s after {meter.counts().paid} measurements"
+        return RunState.TIMED_OUT, f"ran longer than {limits.wall_s:g} s after {n_paid} measurements"
+    if report.dismissed:
+        return _broken("it hung up")
     if report.cpu_s >= limits.cpu_s:
         return RunState.TIMED_OUT, f"used more than {limits.cpu_s:g} s of CPU time"
     return RunState.KILLED, _ending(report)

@@ -51,8 +51,7 @@ class Confinement:
             linux.adopt_orphans()
             linux.hide_memory()
         self._landlock = False
-        self._user: int | None = None
-        self._read_everything = False
+        self._identity = privileges.Identity(None, frozenset())
         self._steps = [
             _Step(Layer.GROUP, self._own_group),
             _Step(Layer.LIMITS, _set_limits),
@@ -66,9 +65,7 @@ class Confinement:
     def prepare(self) -> tuple[LayerStatus, ...]:
         """Find out which layers hold here."""
         self._landlock, _ = _attempt(lambda: str(landlock.interface_version()))
-        if os.geteuid() == 0:
-            self._user = next((uid for uid in privileges.candidate_users() if self._can_be(uid)), None)
-            self._read_everything = self._landlock and not self._reads_as_user()
+        self._identity = self._find_identity()
         found: dict[str, tuple[bool, str]] = _in_child(self._try_all) or {}
         self._steps = [step for step in self._steps if found[step.layer][0]]
         self._landlock = found[Layer.LANDLOCK][0]
@@ -109,15 +106,15 @@ class Confinement:
         return "a session and process group of its own, killed as a whole"
 
     def _other_user(self, _: Limits) -> str:
-        if self._user is None:
+        if self._identity.uid is None:
             reason = "changing the user is not allowed here" if os.geteuid() == 0 else "only root can change the user"
             raise OSError(f"{reason}; guests run as the user who started the host")
-        privileges.become(self._user, read_everything=self._read_everything)
-        return f"user {self._user}, which owns nothing"
+        self._identity.assume()
+        return f"user {self._identity.uid}, which owns nothing"
 
     def _no_capabilities(self, _: Limits) -> str:
-        privileges.drop_capabilities(read_everything=self._read_everything)
-        return "none but to read what Landlock lets it" if self._read_everything else "none"
+        linux.set_capabilities(self._identity.capabilities)
+        return "none but to read what Landlock lets it" if self._identity.capabilities else "none"
 
     def _no_new_privileges(self, _: Limits) -> str:
         linux.die_with_parent(signal.SIGKILL)
@@ -136,22 +133,18 @@ class Confinement:
         files = "files to write to" if self._landlock else "files"
         return f"no sockets, programs, processes, threads or {files}"
 
-    def _can_be(self, uid: int) -> bool:
-        def try_it() -> bool:
-            privileges.become(uid, read_everything=False)
+    def _find_identity(self) -> privileges.Identity:
+        """The least that a guest can be and still read what it may."""
+
+        def works(identity: privileges.Identity) -> bool:
+            identity.assume()
+            for path in self._readable if self._landlock else ():
+                if path.exists():
+                    os.close(os.open(path, os.O_RDONLY))
             return True
 
-        return bool(_in_child(try_it))
-
-    def _reads_as_user(self) -> bool:
-        def reads_all() -> bool:
-            if self._user is None:
-                privileges.drop_capabilities(read_everything=False)
-            else:
-                privileges.become(self._user, read_everything=False)
-            return all(os.access(path, os.R_OK) for path in self._readable if path.exists())
-
-        return bool(_in_child(reads_all))
+        found = (identity for identity in privileges.possible_identities() if _in_child(partial(works, identity)))
+        return next(found, self._identity)
 
 
 def _set_limits(limits: Limits) -> str:

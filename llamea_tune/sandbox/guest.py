@@ -10,41 +10,75 @@ from typing import Any
 from kernel_tuner.searchspace import Searchspace
 from kernel_tuner.strategies.wrapper import OptAlgWrapper
 
-from llamea_tune.runners.meter import Reply
+from llamea_tune.runners.meter import STALL_FACTOR, STALL_MINIMUM, Reply
 from llamea_tune.runners.session import run_strategy
 from llamea_tune.sandbox.generators import own_generators
-from llamea_tune.sandbox.wire import MESSAGE, REASON_BYTES, REPLY, Mark, clean_text, read_assignment, unpack_reply
+from llamea_tune.sandbox.wire import (
+    MESSAGE,
+    REASON_BYTES,
+    REPLY,
+    REPORTED_UNPAID,
+    Mark,
+    clean_text,
+    read_assignment,
+    unpack_reply,
+)
 
 _FILE = "<candidate>"
 _MODULE = "candidate"
 
 
 class PipeGateway:
-    """The strategy's side of a run, over the pipes to the host, which keeps budget, clock and trace."""
+    """The strategy's side of a run, over the pipes to the host, which keeps budget, clock and trace.
+
+    What was paid for once is answered from memory.
+    """
 
     def __init__(self, to_host: int, from_host: int) -> None:
         self._to_host = to_host
         self._from_host = from_host
+        self._known: dict[int, Reply] = {}
+        self._repeated = 0
+        self._invalid = 0
+        self._unpaid_in_a_row = 0
         self.done = False
-        self.stalled = False
         self.spent_fraction = 0.0
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the strategy has long asked only for what it cannot learn from; by the meter's rule."""
+        return self._unpaid_in_a_row > max(STALL_MINIMUM, STALL_FACTOR * len(self._known))
 
     def request(self, index: int) -> Reply:
         """Ask for config number `index`."""
-        return self._ask(index)
-
-    def count_invalid(self) -> None:
-        """Report a request for a config outside the space."""
-        self._ask(Mark.INVALID)
-
-    def _ask(self, message: int) -> Reply:
-        os.write(self._to_host, MESSAGE.pack(message))
+        known = self._known.get(index)
+        if known is not None:
+            self._repeated += 1
+            self._count_unpaid()
+            return Reply(known.cost, known.failure, 0, self.spent_fraction, self.done)
+        self.tell(index)
         data = os.read(self._from_host, REPLY.size)
         if len(data) != REPLY.size:
             os._exit(1)  # the host has hung up
-        reply, self.stalled = unpack_reply(data)
+        reply = self._known[index] = unpack_reply(data)
         self.done, self.spent_fraction = reply.done, reply.spent_fraction
+        self._unpaid_in_a_row = 0
         return reply
+
+    def count_invalid(self) -> None:
+        """Count a request for a config outside the space."""
+        self._invalid += 1
+        self._count_unpaid()
+
+    def tell(self, number: int, text: bytes = b"") -> None:
+        """Send the host a message, with what was not worth one before."""
+        os.write(self._to_host, MESSAGE.pack(number, self._repeated, self._invalid) + text)
+        self._repeated = self._invalid = 0
+
+    def _count_unpaid(self) -> None:
+        self._unpaid_in_a_row += 1
+        if self._repeated + self._invalid == REPORTED_UNPAID:
+            self.tell(Mark.UNPAID)
 
 
 def run_candidate(searchspace: Searchspace, to_host: int, from_host: int) -> None:
@@ -55,22 +89,22 @@ def run_candidate(searchspace: Searchspace, to_host: int, from_host: int) -> Non
         to_host: Pipe to write requests to.
         from_host: Pipe to read replies from.
     """
-    os.write(to_host, MESSAGE.pack(Mark.READY))
+    gateway = PipeGateway(to_host, from_host)
+    gateway.tell(Mark.READY)
     assignment = read_assignment(from_host)
     try:
         own_generators(assignment.seed)
         optimizer = _load(assignment.code, assignment.class_name)(**assignment.hyperparameters)
-        gateway = PipeGateway(to_host, from_host)
         run_strategy(
             OptAlgWrapper(optimizer), searchspace, gateway, objective=assignment.objective, seed=assignment.seed
         )
     except MemoryError:
-        os.write(to_host, MESSAGE.pack(Mark.OUT_OF_MEMORY))
+        gateway.tell(Mark.OUT_OF_MEMORY)
     except BaseException as error:  # a candidate may raise anything, SystemExit too
         text = clean_text(f"{_describe(error)}{_place(error.__traceback__)}")
-        os.write(to_host, MESSAGE.pack(Mark.ERROR) + text.encode()[:REASON_BYTES])
+        gateway.tell(Mark.ERROR, text.encode()[:REASON_BYTES])
     else:
-        os.write(to_host, MESSAGE.pack(Mark.FINISHED))
+        gateway.tell(Mark.FINISHED)
 
 
 def _load(code: str, class_name: str) -> Any:
@@ -83,7 +117,7 @@ def _load(code: str, class_name: str) -> Any:
 def _describe(error: BaseException) -> str:
     try:
         return f"{type(error).__name__}: {error}"
-    except Exception:
+    except BaseException:  # the text of an error is the candidate's code too
         return type(error).__name__
 
 

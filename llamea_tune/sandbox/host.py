@@ -14,7 +14,7 @@ from llamea_tune.exceptions import SandboxError
 from llamea_tune.runners.cached import CachedRunner
 from llamea_tune.runners.meter import Meter, RunBudget
 from llamea_tune.runners.trace import RunResult, RunState
-from llamea_tune.sandbox.conduct import conduct, result_of
+from llamea_tune.sandbox.conduct import conduct
 from llamea_tune.sandbox.layers import LayerStatus
 from llamea_tune.sandbox.program import Limits, Program, RunJob
 from llamea_tune.sandbox.wire import Assignment
@@ -129,7 +129,8 @@ class Sandbox:
                     return conduct(worker, job.space, assignment, meter, self._limits, stop)
                 except WorkerDiedError:
                     worker.kill()
-        return result_of(meter, RunState.KILLED, "the process that it was started from died", 0.0)
+        reason = "the process that it was started from died"
+        return RunResult(meter.trace(), RunState.KILLED, reason, meter.counts(), 0.0)
 
     @contextmanager
     def _lease(self) -> Iterator[Worker]:

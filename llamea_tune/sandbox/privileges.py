@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from llamea_tune.sandbox import linux
 
 _UNUSED_USERS = 1_879_100_000  # by convention neither people, services nor containers get numbers from here on
 _NOBODY = 65534
-_CAP_DAC_READ_SEARCH = 2
+_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 1, 2
 _SEPARATED = "a network without devices and System V objects of its own"
 
 
@@ -34,30 +36,42 @@ def leave_shared_namespaces() -> str:
     return _SEPARATED
 
 
-def candidate_users() -> tuple[int, ...]:
-    """User ids to try for guests, the best first: one that no other process has, then `nobody`."""
-    return (_UNUSED_USERS + os.getpid(), _NOBODY)
+@dataclass(frozen=True)
+class Identity:
+    """Who a guest is.
 
-
-def become(uid: int, *, read_everything: bool) -> None:
-    """Change to a user and group that owns nothing.
-
-    Args:
-        uid: The user's number, and the group's.
-        read_everything: Keep the capability to read files whatever their owner; another layer must bound it.
-
-    Raises:
-        OSError: Not allowed, or there is no such user in this namespace.
+    Attributes:
+        uid: Number of its user and group; None for the host's own.
+        capabilities: The only capabilities that it holds.
     """
-    if read_everything:
-        linux.keep_capabilities()
-    os.setgroups([])
-    os.setresgid(uid, uid, uid)
-    os.setresuid(uid, uid, uid)
-    if read_everything:
-        linux.set_capabilities(frozenset({_CAP_DAC_READ_SEARCH}))
+
+    uid: int | None
+    capabilities: frozenset[int]
+
+    def assume(self) -> None:
+        """Become it, for good.
+
+        Raises:
+            OSError: Not allowed, or there is no such user in this namespace.
+        """
+        if self.uid is not None:
+            if self.capabilities:
+                linux.keep_capabilities()
+            os.setgroups([])
+            os.setresgid(self.uid, self.uid, self.uid)
+            os.setresuid(self.uid, self.uid, self.uid)
+        linux.set_capabilities(self.capabilities)
 
 
-def drop_capabilities(*, read_everything: bool) -> None:
-    """Hold no capability, or only the one to read files whatever their owner."""
-    linux.set_capabilities(frozenset({_CAP_DAC_READ_SEARCH}) if read_everything else frozenset())
+def possible_identities() -> Iterator[Identity]:
+    """Who a guest may be, the best first.
+
+    Root gives way to a user that owns nothing: one that no other process has, or `nobody`. Where such a user cannot
+    read the Python installation, as below a private home folder, it may keep a capability to read it; Landlock bounds
+    what it may read with it.
+    """
+    if os.geteuid() == 0 and linux.IS_LINUX:
+        for uid in (_UNUSED_USERS + os.getpid(), _NOBODY):
+            for capabilities in ((), (_CAP_DAC_READ_SEARCH,), (_CAP_DAC_OVERRIDE,)):
+                yield Identity(uid, frozenset(capabilities))
+    yield Identity(None, frozenset())

@@ -33,12 +33,13 @@ _F_DUPFD_CLOEXEC = getattr(fcntl, "F_DUPFD_CLOEXEC", 1030)
 _DESCRIPTOR_COMMANDS = (fcntl.F_DUPFD, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL, fcntl.F_SETFL, _F_DUPFD_CLOEXEC)
 
 
-def build_filter(own_pid: int, *, may_open: bool) -> bytes:
+def build_filter(own_pid: int, *, may_open: bool, machine: str = platform.machine()) -> bytes:
     """Assemble the filter for one guest.
 
     Args:
         own_pid: Process id of the guest, the only one it may send signals to.
         may_open: Whether it may open files to read them; false where nothing else says which.
+        machine: The machine's architecture, as `platform.machine` names it.
 
     Returns:
         Packed `struct sock_filter`s.
@@ -46,9 +47,9 @@ def build_filter(own_pid: int, *, may_open: bool) -> bytes:
     Raises:
         OSError: No filter is known for this machine.
     """
-    if platform.machine() not in _ARCHITECTURES or sys.platform != "linux" or sys.maxsize < 2**32:
-        raise OSError(errno.ENOSYS, f"no filter is known for {sys.platform} on {platform.machine()}")
-    column, architecture = _ARCHITECTURES[platform.machine()]
+    if machine not in _ARCHITECTURES or sys.platform != "linux" or sys.maxsize < 2**32:
+        raise OSError(errno.ENOSYS, f"no filter is known for {sys.platform} on {machine}")
+    column, architecture = _ARCHITECTURES[machine]
 
     def numbers(table: Iterable[syscalls.Numbers]) -> list[int]:
         return [number for entry in table if (number := entry[column]) is not None]

@@ -5,8 +5,10 @@ otherwise, so the host reads integers and one bounded text, and nothing else. Ho
 a socket in frames of JSON, with file descriptors attached to the frame that starts a run.
 
 At first the guest, still in trusted code, says `Mark.READY` and gets its assignment: see `pack_assignment`. Then,
-guest to host, eight bytes: the number of a config, or a negative `Mark`. `Mark.ERROR` alone is followed by a text, in
-the same write. Host to guest, forty bytes, one for each request or `Mark.INVALID`: see `pack_reply`.
+guest to host, 24 bytes: the number of a config or a negative `Mark`, then how often the strategy has asked since the last
+message for a config that it had paid for before, and for one outside the space; neither costs it anything, so neither
+is worth a message. `Mark.ERROR` alone is followed by a text, in the same write. Host to guest, forty bytes for each
+config asked for: see `pack_reply`.
 """
 
 from __future__ import annotations
@@ -21,15 +23,15 @@ from enum import IntEnum
 from typing import Any
 
 from llamea_tune.candidate import HyperparameterValue
-from llamea_tune.runners.meter import Reply
+from llamea_tune.runners.meter import STALL_MINIMUM, Reply
 from llamea_tune.spaces.space import FailureKind
 
-MESSAGE = struct.Struct("<q")
+MESSAGE = struct.Struct("<qqq")
 REPLY = struct.Struct("<dqqdq")
+REPORTED_UNPAID = STALL_MINIMUM + 1  # free requests after which the guest tells the host of them
 REASON_BYTES = 400
 
 _HEADER = struct.Struct("<I")
-_DONE, _STALLED = 1, 2
 
 
 class Mark(IntEnum):
@@ -38,20 +40,19 @@ class Mark(IntEnum):
     FINISHED = -1  # the strategy returned, or Kernel Tuner's stop rule ended it
     ERROR = -2  # it raised an error, whose text follows
     OUT_OF_MEMORY = -3
-    INVALID = -4  # it asked for a config outside the space
-    READY = -5  # the walls are up and the candidate's code comes next
+    UNPAID = -4  # nothing but the counts
+    READY = -5  # the walls are up and the assignment may come
 
 
-def pack_reply(reply: Reply, stalled: bool) -> bytes:
-    """The forty bytes that answer a request: cost, failure, time in microseconds, spent fraction, flags."""
-    flags = (_DONE if reply.done else 0) | (_STALLED if stalled else 0)
-    return REPLY.pack(reply.cost, reply.failure, reply.time_us, reply.spent_fraction, flags)
+def pack_reply(reply: Reply) -> bytes:
+    """The forty bytes that answer a request: cost, failure, time in microseconds, spent fraction, whether it is done."""
+    return REPLY.pack(*reply)
 
 
-def unpack_reply(data: bytes) -> tuple[Reply, bool]:
-    """The reply, and whether the run has stalled."""
-    cost, failure, time_us, spent_fraction, flags = REPLY.unpack(data)
-    return Reply(cost, FailureKind(failure), time_us, spent_fraction, bool(flags & _DONE)), bool(flags & _STALLED)
+def unpack_reply(data: bytes) -> Reply:
+    """The reply in forty bytes."""
+    cost, failure, time_us, spent_fraction, done = REPLY.unpack(data)
+    return Reply(cost, FailureKind(failure), time_us, spent_fraction, bool(done))
 
 
 @dataclass(frozen=True)
@@ -141,8 +142,9 @@ def receive_frame(channel: socket.socket, max_fds: int = 0) -> tuple[dict[str, A
     if len(payload) < length:
         return None
     content: dict[str, Any] = json.loads(payload)
-    tail = _receive(channel, content["tail"])
-    return None if len(tail) < content["tail"] else (content, fds, tail)
+    tail_length = content.pop("tail")
+    tail = _receive(channel, tail_length)
+    return None if len(tail) < tail_length else (content, fds, tail)
 
 
 def _receive(channel: socket.socket, length: int) -> bytes:

@@ -41,11 +41,13 @@ class Report:
         status: As `os.wait` gives it.
         cpu_s: CPU time it used, user and system.
         timed_out: Whether it was ended at its wall-clock limit.
+        dismissed: Whether it was ended because the host asked for it.
     """
 
     status: int
     cpu_s: float
     timed_out: bool
+    dismissed: bool
 
 
 class Guest:
@@ -82,15 +84,18 @@ class Guest:
         except BrokenPipeError:
             return True  # it died; the next read says so
 
-    def end(self) -> Report:
-        """End it if it has not ended by itself, and say how it ended.
+    def end(self, patience_s: float) -> Report:
+        """End it if it does not end by itself, and say how it ended.
+
+        Args:
+            patience_s: How long to wait for it to end by itself.
 
         Raises:
             WorkerDiedError: The zygote is gone.
         """
         if self._report is None:
             try:
-                self._report = self._worker.end_guest()
+                self._report = self._worker.end_guest(patience_s)
             finally:
                 os.close(self._from_guest)
                 os.close(self._to_guest)
@@ -182,14 +187,15 @@ class Worker:
             os.close(guest_in)
         return Guest(self, from_guest, to_guest)
 
-    def end_guest(self) -> Report:
+    def end_guest(self, patience_s: float) -> Report:
         """See `Guest.end`."""
         try:
-            self._say({"order": "end"})
+            if not self._has_answered(patience_s):
+                self._say({"order": "end"})
             answer = self._hear(_ANSWER_S)
         finally:
             self._guest_pid = None
-        return Report(answer["status"], answer["cpu_s"], answer["timed_out"])
+        return Report(**answer)
 
     def kill(self) -> None:
         """End the zygote and its guest at once. The zygote's guests die with it, wherever the kernel can see to that."""
@@ -204,6 +210,12 @@ class Worker:
         if self._control is not None:
             with contextlib.suppress(OSError):
                 self._control.shutdown(socket.SHUT_RDWR)
+
+    def _has_answered(self, patience_s: float) -> bool:
+        poll = select.poll()
+        if self._control is not None:
+            poll.register(self._control, select.POLLIN)
+        return bool(poll.poll(patience_s * 1000))
 
     def _say(self, content: dict[str, Any], *, fds: Sequence[int] = (), tail: bytes = b"") -> None:
         if self._control is None:
@@ -237,6 +249,7 @@ def clean_environment() -> dict[str, str]:
     environment = {
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "HOME": "/nonexistent",
         "LANG": "C.UTF-8",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",

@@ -119,12 +119,13 @@ class Zygote:
     def _supervise(self, pid: int, wall_s: float) -> dict[str, Any]:
         """Wait for a guest's end, or bring it about at its time limit or at the host's word."""
         deadline = time.monotonic() + wall_s
-        timed_out = False
+        timed_out = dismissed = False
         while (ended := os.wait4(pid, os.WNOHANG))[0] == 0:
             left = deadline - time.monotonic()
             timed_out = left <= 0
             ready, _, _ = select.select([self._control.fileno(), self._wake], [], [], max(0.0, left))
-            if timed_out or self._control.fileno() in ready:
+            dismissed = self._control.fileno() in ready
+            if timed_out or dismissed:
                 end_group(pid)
                 ended = os.wait4(pid, 0)
                 break
@@ -133,7 +134,8 @@ class Zygote:
         _, status, usage = ended
         end_group(pid)
         reap_orphans()
-        return {"status": status, "cpu_s": usage.ru_utime + usage.ru_stime, "timed_out": timed_out}
+        cpu_s = usage.ru_utime + usage.ru_stime
+        return {"status": status, "cpu_s": cpu_s, "timed_out": timed_out, "dismissed": dismissed}
 
 
 def _read_outlines(descriptions: list[dict[str, Any]], tail: bytes) -> Iterable[_Outline]:
