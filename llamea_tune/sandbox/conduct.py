@@ -180,7 +180,8 @@ def _judge(report: Report, limits: Limits, n_paid: int) -> _Verdict:
         return RunState.TIMED_OUT, f"ran longer than {limits.wall_s:g} s after {n_paid} measurements"
     if report.dismissed:
         return _broken("it hung up")
-    if report.cpu_s >= limits.cpu_s:
+    overran = os.WIFSIGNALED(report.status) and os.WTERMSIG(report.status) == signal.SIGXCPU
+    if overran or report.cpu_s >= limits.cpu_s:
         return RunState.TIMED_OUT, f"used more than {limits.cpu_s:g} s of CPU time"
     return RunState.KILLED, _ending(report)
 

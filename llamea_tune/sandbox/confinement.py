@@ -151,7 +151,6 @@ def _set_limits(limits: Limits) -> str:
     """Bound what the kernel counts for a process. Memory is what comes on top of the zygote's."""
     bounds = {
         "RLIMIT_AS": _address_space() + limits.memory_mb * _MIB,
-        "RLIMIT_CPU": math.ceil(limits.cpu_s),
         "RLIMIT_FSIZE": 0,
         "RLIMIT_NOFILE": limits.open_files,
         "RLIMIT_NPROC": 0,
@@ -162,6 +161,8 @@ def _set_limits(limits: Limits) -> str:
     for name, bound in bounds.items():
         if hasattr(resource, name):
             resource.setrlimit(getattr(resource, name), (bound, bound))
+    cpu_s = math.ceil(limits.cpu_s)
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))  # a signal first, then the end
     soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
     resource.setrlimit(resource.RLIMIT_STACK, (soft, soft))
     return "address space, CPU time, files, one process with one thread, no core dumps"

@@ -17,7 +17,7 @@ DEFAULT_IMPORTS: frozenset[str] = frozenset(
         *("kernel_tuner", "numpy", "scipy", "sklearn"),
         *("__future__", "abc", "bisect", "cmath", "collections", "copy", "dataclasses", "enum", "fractions"),
         *("functools", "heapq", "itertools", "math", "numbers", "operator", "random", "statistics", "string"),
-        *("typing", "warnings"),
+        *("sys", "typing", "warnings"),
     }
 )
 """Packages that a candidate may import, with all that is below them. Not `time`: runs must repeat bit for bit."""
@@ -33,11 +33,11 @@ _HARMLESS_DUNDERS = frozenset(
         *("__next__", "__getitem__", "__setitem__", "__contains__", "__eq__", "__lt__", "__hash__", "__repr__"),
     }
 )
+_HARMLESS_OF_SYS = frozenset({"float_info", "maxsize"})
 _SEEDED = frozenset({"default_rng", "RandomState", "Random", "SeedSequence"})
 _HINTS = {
     "time": "the budget is func.budget_spent_fraction, and runs must not depend on the clock",
     "os": "candidates have no access to the system",
-    "sys": "candidates have no access to the system",
     "subprocess": "candidates have no access to the system",
 }
 
@@ -125,6 +125,23 @@ def _refuse_escapes(node: ast.AST) -> None:
         raise RejectedCode(f"line {node.lineno}: {node.id} is not allowed in a candidate")
     if isinstance(node, ast.Attribute) and _is_dunder(node.attr) and node.attr not in _HARMLESS_DUNDERS:
         raise RejectedCode(f"line {node.lineno}: the attribute {node.attr} is not allowed in a candidate")
+    refused = _taken_from_sys(node) - _HARMLESS_OF_SYS
+    if refused:
+        raise RejectedCode(
+            f"line {getattr(node, 'lineno', 0)}: sys.{min(refused)} is not allowed; of sys, candidates may use "
+            f"{' and '.join(sorted(_HARMLESS_OF_SYS))} only"
+        )
+
+
+def _taken_from_sys(node: ast.AST) -> set[str]:
+    """Names that a node takes from `sys`: it holds the cost of failed configs, and much that is no candidate's business."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sys":
+        return {node.attr}
+    if isinstance(node, ast.ImportFrom) and node.module == "sys":
+        return {alias.name for alias in node.names}
+    if isinstance(node, ast.Import):
+        return {f"{alias.name} as {alias.asname}" for alias in node.names if alias.name == "sys" and alias.asname}
+    return set()
 
 
 def _is_dunder(name: str) -> bool:
