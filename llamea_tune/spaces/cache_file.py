@@ -27,8 +27,10 @@ def read_cache_file(path: Path, objective: str | None = None) -> Recording:
     Raises:
         SpaceFileError: The file cannot be read, or is no cache.
     """
-    header = read_header(path)
-    table, header = _read_entries(path, header, objective)
+    before_entries = read_header(path)
+    table, header = _read_entries(path, before_entries, objective)
+    if any(header.get(name) != before_entries.get(name) for name in _SHAPES_ENTRIES):
+        table, header = _read_entries(path, header, objective)
     if table is None:
         raise SpaceFileError(f"{path} is no Kernel Tuner cache: it has no 'cache' entries; name another file")
     if not len(table):
@@ -91,7 +93,7 @@ def stated_direction(stated: Any) -> bool | None:
 def _read_entries(
     path: Path, header: dict[str, Any], objective: str | None
 ) -> tuple[MeasurementTable | None, dict[str, Any]]:
-    """Read the entries; once more where something after them says how they are to be read."""
+    """Read the entries as the header has it; returns them with the complete header, parts after them included."""
     table: MeasurementTable | None = None
     complete: dict[str, Any] = {}
     with open_json(path) as stream:
@@ -106,8 +108,6 @@ def _read_entries(
                 except ValueError as err:
                     raise SpaceFileError(f"{path}: {place} {err}; repair or remove it") from err
     complete.setdefault("tune_params_keys", header.get("tune_params_keys"))
-    if any(complete.get(name) != header.get(name) for name in _SHAPES_ENTRIES):
-        return _read_entries(path, complete, objective)
     return table, complete
 
 
@@ -127,18 +127,25 @@ def _measurements(path: Path, stream: Any, objective: str) -> Iterator[tuple[str
 
 def _empty_table(path: Path, header: Mapping[str, Any]) -> MeasurementTable:
     declared = header.get("tune_params")
-    declared = declared if isinstance(declared, dict) else {}
-    names = header.get("tune_params_keys") or list(declared)
+    names = header.get("tune_params_keys") or list(declared if isinstance(declared, dict) else {})
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise SpaceFileError(f"{path}: 'tune_params_keys' is no list of names; restore the file's header")
-    return MeasurementTable(names, {name: _declared_values(path, name, declared.get(name)) for name in names})
+    return MeasurementTable(names, declared_values(path, header, names))
 
 
-def _declared_values(path: Path, name: str, values: Any) -> Sequence[ParamValue]:
-    values = [] if values is None else values
-    if not isinstance(values, list) or not all(isinstance(value, (int, float, bool, str)) for value in values):
-        raise SpaceFileError(f"{path}: the values of {name!r} in 'tune_params' are no list of numbers or strings")
-    return values
+def declared_values(path: Path, header: Mapping[str, Any], names: Sequence[str]) -> dict[str, Sequence[ParamValue]]:
+    """The values of each parameter as far as a header gives them in `tune_params`.
+
+    Raises:
+        SpaceFileError: Some are no values.
+    """
+    declared = header.get("tune_params")
+    declared = declared if isinstance(declared, dict) else {}
+    found = {name: declared[name] for name in names if declared.get(name) is not None}
+    for name, values in found.items():
+        if not isinstance(values, list) or not all(isinstance(value, (int, float, bool, str)) for value in values):
+            raise SpaceFileError(f"{path}: the values of {name!r} in 'tune_params' are no list of numbers or strings")
+    return found
 
 
 def _names_from_key(entry_key: str, entry: Any) -> list[str]:

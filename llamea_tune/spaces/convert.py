@@ -22,7 +22,7 @@ from llamea_tune.spaces.find import kernel_folder, plain_stem
 from llamea_tune.spaces.recording import KIND_OF_ERROR, Recording, number_or_nan, refuse_duplicates
 from llamea_tune.spaces.space import FailureKind
 from llamea_tune.spaces.space_file import open_json
-from llamea_tune.spaces.t4_file import KIND_OF_INVALIDITY, MILLISECONDS, read_t4_file
+from llamea_tune.spaces.t4_file import MILLISECONDS, cache_header, measured_values, read_t4_file, stated_failure
 
 _TIMES = {
     "compile_time": "compilation",
@@ -83,13 +83,13 @@ def t4_to_cache(path: Path, out: Path) -> None:
     names = list(recording.tune_params)
     top = _top_level(path, "results")
     metadata = top.get("metadata")
-    was_cache = metadata.get("kernel_tuner_cache") if isinstance(metadata, dict) else None
+    was_cache = cache_header(top)
     scale = MILLISECONDS[metadata.get("timeunit", "milliseconds")] if isinstance(metadata, dict) else 1.0
-    header = dict(was_cache) if isinstance(was_cache, dict) else _new_header(path, recording) | {"t4": top}
+    header = was_cache or _new_header(path, recording) | {"t4": top}
     with _writing(out) as file:
         file.write(json.dumps(header | {"cache": {}}, indent="")[:-3])
         for number, result in enumerate(_results(path)):
-            entry = _entry(result, recording.objective, scale, names_failures=was_cache is None)
+            entry = _entry(result, recording.objective, scale, names_failures=not was_cache)
             key = ",".join(str(entry[name]) for name in names)
             file.write(("," if number else "") + "\n" + json.dumps({key: entry})[1:-1])
         file.write("}\n}")
@@ -126,14 +126,12 @@ def _entry(result: Mapping[str, Any], objective: str, scale: float, names_failur
     for name, t4 in _TIMES.items():
         if t4 in result["times"]:
             entry[name] = _scaled(result["times"][t4], scale)
-    for measured in result.get("measurements") or ():
-        if "name" in measured and "value" in measured:
-            entry.setdefault(measured["name"], measured["value"])
+    entry = measured_values(result) | entry
     if "timestamp" in result:
         entry["timestamp"] = result["timestamp"]
     if names_failures and not error_kind(entry):
-        failure = KIND_OF_INVALIDITY.get(result.get("invalidity", "correct"), FailureKind.OTHER)
-        if failure or result.get("correctness", 1) == 0 or math.isnan(number_or_nan(entry.get(objective))):
+        failure = stated_failure(result)
+        if failure or math.isnan(number_or_nan(entry.get(objective))):
             entry["__error__"] = _ERROR[failure or FailureKind.OTHER]
     returned = _result(entry, list(result["configuration"]), objective)
     lost = {key: value for key, value in result.items() if returned.get(key) != value}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
+from llamea_tune.exceptions import SettingsError
 from llamea_tune.spaces.features import LandscapeFeatures
 from llamea_tune.spaces.space import ParamValue, Space
 
@@ -36,7 +37,12 @@ def describe(
         anonymous: Whether to hide all names: of the kernel, the device, the parameters and their string values.
         budget_s: Seconds that one run may spend.
         features: Features of its landscape, where they are to be told.
+
+    Raises:
+        SettingsError: There is no such level.
     """
+    if level not in get_args(InformationLevel):
+        raise SettingsError(f"the information level {level!r} is none of {', '.join(get_args(InformationLevel))}")
     if level == "none":
         return (
             f"A discrete, constrained search space: {len(space.tune_params)} tunable parameters, "

@@ -31,6 +31,7 @@ _MOST_ADJACENT_PAIRS = 3_000_000
 _FOREST_CONFIGS = 5_000
 _RESAMPLED_CONFIGS = 1_000
 _DAMPING = 0.85
+_MOST_OPTIMA = 256
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ def _importance(
 
 
 def _distance_to_optimum(indices: NDArray[np.uint16], costs: NDArray[np.float64]) -> NDArray[np.float64]:
-    optima = indices[costs == costs.min()]
+    optima = indices[costs == costs.min()][:_MOST_OPTIMA]
     distance = np.full(len(costs), np.inf)
     for optimum in optima:
         distance = np.minimum(distance, (indices != optimum).sum(axis=1))

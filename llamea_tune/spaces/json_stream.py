@@ -8,6 +8,7 @@ from typing import Any, TextIO
 
 _CHUNK = 1 << 20
 _LONGEST_VALUE = 1 << 28
+_LONGEST_CUT_NUMBER_TAIL = len("e+")  # "1e+" decodes as 1 where the buffer ends before the exponent
 
 
 class JsonError(ValueError):
@@ -59,7 +60,7 @@ class JsonStream:
                 raise self._error(err.pos) from err
             except RecursionError as err:
                 raise self._error(self._position) from err
-            if end < len(self._buffer) or not self._fill():
+            if end + _LONGEST_CUT_NUMBER_TAIL < len(self._buffer) or not self._fill():
                 self._position = end
                 return value
 

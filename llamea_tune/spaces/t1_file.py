@@ -45,6 +45,8 @@ def read_t1(path: Path) -> T1Description:
         raise SpaceFileError(f"{path} is no T1 description: it has no ConfigurationSpace with TuningParameters")
     tune_params = dict(_parameter(path, number, entry) for number, entry in enumerate(parameters))
     conditions = space.get("Conditions") or []
+    if not isinstance(conditions, list):
+        raise SpaceFileError(f"{path}: its Conditions are no list; write them as T1 asks")
     kernel = document.get("KernelSpecification")
     kernel = kernel if isinstance(kernel, dict) else {}
     return T1Description(
@@ -68,10 +70,10 @@ def _parameter(path: Path, number: int, entry: Any) -> tuple[str, tuple[ParamVal
         values = evaluate_values(values) if isinstance(values, str) else values
     except ValueError as err:
         raise SpaceFileError(f"{place} ({name}): {err}; write its Values as a list of numbers or strings") from err
-    values = tuple(dict.fromkeys(values)) if isinstance(values, (list, tuple, range)) else (values,)
+    values = tuple(values) if isinstance(values, (list, tuple, range)) else (values,)
     if not values or not all(isinstance(value, (int, float, bool, str)) for value in values):
         raise SpaceFileError(f"{place} ({name}): its Values are no numbers or strings; write them as a list")
-    return name, values
+    return name, tuple(dict.fromkeys(values))
 
 
 def _restriction(path: Path, condition: Any, tune_params: dict[str, tuple[ParamValue, ...]]) -> str:

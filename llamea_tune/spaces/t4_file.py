@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from llamea_tune.exceptions import SpaceFileError
-from llamea_tune.spaces.cache_file import DEFAULT_OBJECTIVE, stated_direction
+from llamea_tune.spaces.cache_file import DEFAULT_OBJECTIVE, declared_values, stated_direction
 from llamea_tune.spaces.recording import KIND_OF_ERROR, MeasurementTable, Recording, number_or_nan
 from llamea_tune.spaces.space import FailureKind
 from llamea_tune.spaces.space_file import open_json
@@ -26,6 +26,8 @@ MILLISECONDS = {"nanoseconds": 1e-6, "microseconds": 1e-3, "milliseconds": 1.0, 
 
 def read_t4_file(path: Path, objective: str | None = None) -> Recording:
     """Read a T4 file. It names neither kernel nor device; its parameters' values are those that occur, in order.
+
+    Unless it was a cache before: then it keeps that cache's header.
 
     Where a result records no benchmark time, the sum of its run times stands for it.
 
@@ -50,52 +52,73 @@ def read_t4_file(path: Path, objective: str | None = None) -> Recording:
                 result = stream.value()
                 try:
                     if table is None:
-                        table = MeasurementTable(list(_member(result, "configuration")), {})
+                        names = list(_member(result, "configuration"))
+                        table = MeasurementTable(names, declared_values(path, cache_header(header), names))
                         objective = objective or _first_objective(result)
                     _add_result(table, result, objective or DEFAULT_OBJECTIVE)
                 except ValueError as err:
                     raise SpaceFileError(f"{path}: {place} {err}; repair or remove it") from err
     if table is None:
         raise SpaceFileError(f"{path} records no config: it has no 'results'; name a file that has some")
-    metadata = header.get("metadata")
+    metadata, was_cache = header.get("metadata"), cache_header(header)
     unit = metadata.get("timeunit", "milliseconds") if isinstance(metadata, dict) else "milliseconds"
-    if unit not in MILLISECONDS:
+    if str(unit) not in MILLISECONDS:
         raise SpaceFileError(f"{path}: the timeunit {unit!r} is unknown; write one of {', '.join(MILLISECONDS)}")
     tune_params = table.tune_params()
     return Recording(
-        kernel_name="",
-        device_name="",
-        problem_size=None,
+        kernel_name=str(was_cache.get("kernel_name") or ""),
+        device_name=str(was_cache.get("device_name") or ""),
+        problem_size=was_cache.get("problem_size"),
         objective=objective or DEFAULT_OBJECTIVE,
-        higher_is_better=stated_direction(header.get("objective_higher_is_better")),
+        higher_is_better=stated_direction((was_cache | header).get("objective_higher_is_better")),
         tune_params=tune_params,
         value_indices=table.value_indices(tune_params),
         objective_values=table.objective_values(),
         failures=table.failures(),
-        stage_times_ms=table.stage_times_ms() * MILLISECONDS[unit],
+        stage_times_ms=table.stage_times_ms() * MILLISECONDS[str(unit)],
     )
 
 
+def cache_header(top_level: Mapping[str, Any]) -> dict[str, Any]:
+    """The header of the cache that a T4 file was converted from, as its metadata keep it; empty where it was none."""
+    metadata = top_level.get("metadata")
+    kept = metadata.get("kernel_tuner_cache") if isinstance(metadata, dict) else None
+    return kept if isinstance(kept, dict) else {}
+
+
+def measured_values(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A result's measurements by name; malformed ones are left out."""
+    entries = result.get("measurements")
+    entries = entries if isinstance(entries, list) else []
+    named = [entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("name"), str)]
+    return {entry["name"]: entry.get("value") for entry in reversed(named)}
+
+
+def stated_failure(result: Mapping[str, Any]) -> FailureKind:
+    """Why a result is invalid, by its `invalidity` and `correctness`."""
+    failure = KIND_OF_INVALIDITY.get(str(result.get("invalidity", "correct")), FailureKind.OTHER)
+    return FailureKind.OTHER if not failure and result.get("correctness", 1) == 0 else failure
+
+
 def _add_result(table: MeasurementTable, result: Any, objective: str) -> None:
-    measured = {entry["name"]: entry.get("value") for entry in result.get("measurements") or () if "name" in entry}
+    config, times = _member(result, "configuration"), _member(result, "times")
+    measured = measured_values(result)
     failure = _failure(result, measured)
     value = math.nan if failure else number_or_nan(measured.get(objective))
     if not failure and math.isnan(value):
         failure = FailureKind.OTHER
-    times = _member(result, "times")
     benchmark = times.get("benchmark")
     if benchmark is None and isinstance(times.get("runtimes"), list):
         benchmark = math.fsum(time for time in map(number_or_nan, times["runtimes"]) if not math.isnan(time))
     compilation = times.get("compilation", times.get("compilation_time"))
-    table.add(_member(result, "configuration"), value, failure, (compilation, times.get("validation"), benchmark))
+    table.add(config, value, failure, (compilation, times.get("validation"), benchmark))
 
 
 def _failure(result: Mapping[str, Any], measured: Mapping[str, Any]) -> FailureKind:
     for value in measured.values():
         if type(value) is str and value in KIND_OF_ERROR:
             return KIND_OF_ERROR[value]
-    failure = KIND_OF_INVALIDITY.get(result.get("invalidity", "correct"), FailureKind.OTHER)
-    return FailureKind.OTHER if not failure and result.get("correctness", 1) == 0 else failure
+    return stated_failure(result)
 
 
 def _member(result: Any, name: str) -> dict[str, Any]:

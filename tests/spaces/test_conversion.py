@@ -34,6 +34,7 @@ def same_spaces(one: Path, other: Path) -> bool:
             for a in ("value_indices", "failures", "stage_times_ms")
         )
         and np.array_equal(first.costs, second.costs, equal_nan=True)
+        and first.tune_params == second.tune_params
         and (first.objective, first.higher_is_better) == (second.objective, second.higher_is_better)
     )
 
@@ -42,6 +43,7 @@ def test_a_cache_survives_t4(cache: dict[str, Any], write: Callable[..., Path], 
     entries = list(cache["cache"].values())
     entries[1] |= {"__error__": "ErrorConfig", "note": "ä", "clocks": [1, 2], "nothing": None}
     entries[2] |= {"timestamp": "2026-01-01", "strategy_time": 0.25, "framework_time": 1}
+    cache["tune_params"]["block_size_x"] = [64, 16, 128, 32]
     cache |= {"version": "1.2", "objective_higher_is_better": [False], "objective": ["time"]}
     original, t4, back = write(cache, "k/A.json"), tmp_path / "k" / "A_T4.json.gz", tmp_path / "back" / "A.json"
     cache_to_t4(original, t4)
@@ -49,6 +51,8 @@ def test_a_cache_survives_t4(cache: dict[str, Any], write: Callable[..., Path], 
     assert read(back) == cache
     assert same_spaces(original, back)
     assert same_spaces(original, t4)
+    loaded = load_space(t4)
+    assert (loaded.kernel_name, loaded.device_name, loaded.problem_size) == ("saxpy", "Test GPU", [1024, 1])
     jsonschema.validate({**read(t4), "results": [r for r in read(t4)["results"] if None not in values(r)]}, schema())
     assert not list(back.parent.glob(".*"))
 

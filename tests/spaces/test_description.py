@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from llamea_tune.exceptions import SettingsError
 from llamea_tune.spaces import Space, describe, landscape_features
 from llamea_tune.testing.spaces import synthetic_space
 
@@ -93,3 +94,8 @@ def test_nothing_gives_the_optimum_away(space: Space) -> None:
     worse[one], worse[other] = space.costs[other], space.costs[one]
     swapped = dataclasses.replace(space, costs=worse)
     assert describe(swapped, budget_s=100.0) == describe(space, budget_s=100.0)
+
+
+def test_an_unknown_level_is_refused(space: Space) -> None:
+    with pytest.raises(SettingsError, match="'everything' is none of none, application, space"):
+        describe(space, "everything")  # type: ignore[arg-type]
