@@ -7,7 +7,7 @@ import sys
 import typer
 
 from llamea_tune import __version__
-from llamea_tune.cli import evolve, export, resume
+from llamea_tune.cli import benchmark, evolve, export, resume
 from llamea_tune.cli.console import fail
 from llamea_tune.exceptions import LlameaTuneError
 
@@ -32,13 +32,13 @@ def _print_version(value: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(  # noqa: ARG001 - typer calls `_print_version`
+    version: bool = typer.Option(
         False, "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
     ),
 ) -> None: ...
 
 
-for command in (evolve, resume, export):
+for command in (evolve, resume, benchmark, export):
     command.register(app)
 
 

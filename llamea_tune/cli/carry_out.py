@@ -39,7 +39,9 @@ def carry_out_visibly(
         with progress:
             board = carry_out(run, spaces, jobs=jobs, allow_weak_sandbox=allow_weak_sandbox, observe=progress)
     except KeyboardInterrupt:
-        err.print(f"\nstopped; nothing that was done is lost. Go on with:\n\n    llamea-tune resume {path}\n", soft_wrap=True)
+        err.print(
+            f"\nstopped; nothing that was done is lost. Go on with:\n\n    llamea-tune resume {path}\n", soft_wrap=True
+        )
         raise
     if as_json:
         print_json({"run": str(run.path), **board.to_json()})

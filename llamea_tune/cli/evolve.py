@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -49,7 +49,9 @@ def evolve(
     final_repeats: Annotated[int, typer.Option(help="Runs per space for the leaderboard, on fresh seeds.")] = 50,
     finalists: Annotated[int, typer.Option(help="Candidates on the leaderboard.")] = 5,
     rivals: Annotated[str, typer.Option(help="Named strategies beside them, comma-separated.")] = options.RIVALS,
-    description_level: Annotated[str, typer.Option(help="What prompts tell: none, application or space.")] = "space",
+    description_level: Annotated[
+        Literal["none", "application", "space"], typer.Option(help="What prompts tell: none, application or space.")
+    ] = "space",
     asked_at_once: Annotated[int, typer.Option(help="Prompts that may wait for an answer at the same time.")] = 4,
     timeout: Annotated[float, typer.Option(help="Wall-clock seconds one run of a candidate may take.")] = 60.0,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
@@ -65,9 +67,9 @@ def evolve(
     """Load the spaces, make the run directory, evolve, show the leaderboard."""
     from llamea_tune.evolution.assemble import new_run
     from llamea_tune.evolution.settings import Settings
+    from llamea_tune.proposals import make_proposer
     from llamea_tune.sandbox.program import Limits
-    from llamea_tune.scoring import check_baseline
-    from llamea_tune.strategies import parse_strategy
+    from llamea_tune.scoring.entrants import make_contender
 
     settings = Settings(
         proposer=proposer,
@@ -86,11 +88,19 @@ def evolve(
         description_level=description_level,
         limits=Limits(wall_s=timeout, cpu_s=timeout),
     )
+    for rival in settings.rivals:
+        make_contender(rival)  # refuses what it does not know now, rather than after the evolution
     loaded = options.load(spaces, t1)
+    make_proposer(settings.proposer)  # and a missing key before there is a run directory
     path = run_dir or Path("runs") / datetime.now().strftime("%Y%m%d-%H%M%S")
     run = new_run(path, settings, loaded, t1)
     if not quiet:
         err.print(f"run directory: [bold]{path}[/]   spaces: {', '.join(space.name for space in loaded)}")
     carry_out_visibly(
-        run, loaded, jobs=jobs or os.cpu_count() or 1, allow_weak_sandbox=allow_weak_sandbox, quiet=quiet, as_json=as_json
+        run,
+        loaded,
+        jobs=jobs or os.cpu_count() or 1,
+        allow_weak_sandbox=allow_weak_sandbox,
+        quiet=quiet,
+        as_json=as_json,
     )

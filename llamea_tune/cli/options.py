@@ -23,10 +23,13 @@ Spaces = Annotated[
 ]
 T1 = Annotated[
     Path | None,
-    typer.Option("--t1", help="T1 file with the restrictions, where it does not lie beside the caches.", show_default=False),
+    typer.Option(
+        "--t1", help="T1 file with the restrictions, where it does not lie beside the caches.", show_default=False
+    ),
 ]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, help="Runs at the same time; by default one per core.", show_default=False)
+    int | None,
+    typer.Option("--jobs", "-j", min=1, help="Runs at the same time; by default one per core.", show_default=False),
 ]
 Baseline = Annotated[str, typer.Option(help="What scores are relative to: exact (calibrated) or published.")]
 AllowWeakSandbox = Annotated[

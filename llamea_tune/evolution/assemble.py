@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -13,13 +14,14 @@ from llamea_tune import __version__
 from llamea_tune.evolution.events import Observer, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.loop import evolve
+from llamea_tune.evolution.provenance import prompts_hash
 from llamea_tune.evolution.recorded_llm import RecordedLLM
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import RunDirectoryError
-from llamea_tune.proposals import LLMProposer, Proposer, make_proposer
+from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
 from llamea_tune.scoring import Scorer
-from llamea_tune.spaces import describe, load_space
+from llamea_tune.spaces import describe, landscape_features, load_space
 from llamea_tune.spaces.space import Space
 
 
@@ -40,6 +42,7 @@ def new_run(path: Path, settings: Settings, spaces: Sequence[Space], t1: Path | 
         "settings": settings.to_json(),
         "spaces": [_space_record(space, t1) for space in spaces],
         "versions": versions(),
+        "prompts_hash": None if settings.proposer == OFFLINE else prompts_hash(),
     }
     return RunDirectory.create(path, header)
 
@@ -47,7 +50,11 @@ def new_run(path: Path, settings: Settings, spaces: Sequence[Space], t1: Path | 
 def versions() -> dict[str, str]:
     """Versions of what the outcome depends on."""
     packages = ("kernel_tuner", "numpy", "scipy", "scikit-learn")
-    return {"llamea-tune": __version__, "python": platform.python_version(), **{name: version(name) for name in packages}}
+    return {
+        "llamea-tune": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+    }
 
 
 def load_run_spaces(run: RunDirectory) -> list[Space]:
@@ -89,9 +96,9 @@ def carry_out(
         LlameaTuneError: The proposer, the sandbox or the disk do not do their part.
     """
     settings = Settings.from_json(run.header()["settings"])
-    descriptions = [describe(space, settings.description_level) for space in spaces]
     with (
         run.locked(),
+        _proposer(run, settings) as proposer,
         Scorer(
             spaces,
             repeats=settings.repeats,
@@ -102,14 +109,36 @@ def carry_out(
             allow_weak=allow_weak_sandbox,
         ) as scorer,
     ):
-        return evolve(run, settings, _proposer(run, settings), scorer, descriptions, observe)
+        descriptions = [] if settings.proposer == OFFLINE else _descriptions(scorer, settings)
+        return evolve(run, settings, proposer, scorer, descriptions, observe)
 
 
-def _proposer(run: RunDirectory, settings: Settings) -> Proposer:
+@contextmanager
+def _proposer(run: RunDirectory, settings: Settings) -> Iterator[Proposer]:
+    """The run's proposer; a language model's answers go through the run's log, and none is waited for at the end."""
     proposer = make_proposer(settings.proposer)
-    if isinstance(proposer, LLMProposer):
-        return LLMProposer(RecordedLLM(proposer.llm, run.exchanges))
-    return proposer
+    if not isinstance(proposer, LLMProposer):
+        yield proposer
+        return
+    recorded = LLMProposer(RecordedLLM(proposer.llm, run.exchanges))
+    try:
+        yield recorded
+    finally:
+        recorded.close()
+
+
+def _descriptions(scorer: Scorer, settings: Settings) -> list[str]:
+    """What prompts say of the training spaces."""
+    level = settings.description_level
+    return [
+        describe(
+            space,
+            level,
+            budget_s=scale.budget.time_limit_us / 1e6,
+            features=landscape_features(space) if level == "space" else None,
+        )
+        for space, scale in zip(scorer.spaces, scorer.scales, strict=True)
+    ]
 
 
 def _space_record(space: Space, t1: Path | None) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
+from llamea_tune.proposals.program import fingerprint
+from llamea_tune.proposals.proposal import ProposalError
 from llamea_tune.runners.trace import RunState
 from llamea_tune.sandbox.program import Program
-from llamea_tune.sandbox.static_check import RejectedCodeError, check
+from llamea_tune.sandbox.static_check import RejectedCode, check
 from llamea_tune.scoring import Scorer
 from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.scorecard import Scorecard
@@ -54,8 +55,8 @@ def evaluation_from_scorecard(card: Scorecard) -> Evaluation:
 def same_program(code: str) -> str:
     """What two programs share that differ in comments and layout only; the code itself where it does not parse."""
     try:
-        return ast.dump(ast.parse(code))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return fingerprint(code)
+    except ProposalError:
         return code
 
 
@@ -86,7 +87,7 @@ class Judge:
             return Scored(candidate, Evaluation(CandidateState.DUPLICATE, reason))
         try:
             check(candidate.code)
-        except RejectedCodeError as err:
+        except RejectedCode as err:
             return Scored(candidate, Evaluation(CandidateState.REJECTED, str(err)))
         card = self._scorer.score(contender(candidate), on_progress=on_runs)
         return Scored(candidate, evaluation_from_scorecard(card))

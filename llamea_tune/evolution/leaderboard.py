@@ -13,6 +13,7 @@ from llamea_tune.evolution.selection import by_fitness
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.scoring import Scorer
 from llamea_tune.scoring.contender import Contender
+from llamea_tune.scoring.entrants import make_contender
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def make_leaderboard(history: History, scorer: Scorer, settings: Settings, obser
     entries: list[tuple[Contender, str | None]] = [
         (contender(entry.candidate), entry.candidate.id) for entry in finalists
     ]
-    entries += [(Contender(label=name, strategy=name), None) for name in settings.rivals]
+    entries += [(make_contender(name), None) for name in settings.rivals]
     observe(FinalStarted(len(entries)))
     rows = [_row(entry, candidate, scorer, settings.final_repeats, observe) for entry, candidate in entries]
     rows.sort(key=lambda row: (row.mean is None, -(row.mean or 0.0), row.label))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 
 from llamea_tune.evolution.journal import Journal
-from llamea_tune.llm import exchange_from_json, exchange_to_json
-from llamea_tune.llm.protocol import Completion, LanguageModel, Prompt
-from llamea_tune.proposals.proposal import Exchange
+from llamea_tune.llm.exchanges import exchange_from_json, exchange_to_json
+from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt
 
 
 class RecordedLLM:
@@ -25,7 +24,8 @@ class RecordedLLM:
         """
         self._llm = llm
         self._journal = journal
-        self._answered = {exchange.prompt: exchange.completion for exchange in map(exchange_from_json, journal.records())}
+        exchanges = map(exchange_from_json, journal.records())
+        self._answered = {prompt: completion for prompt, completion in exchanges if completion.text}
         self._lock = threading.Lock()
 
     @property
@@ -34,12 +34,24 @@ class RecordedLLM:
         return self._llm.name
 
     def complete(self, prompt: Prompt) -> Completion:
-        """Answer from the log, or ask and log."""
+        """Answer from the log, or ask and log. An answer that never came is logged as an empty one, so that it replays."""
         known = self._answered.get(prompt)
         if known is not None:
             return known
-        completion = self._llm.complete(prompt)
-        with self._lock:
-            self._journal.append(exchange_to_json(Exchange(prompt, completion)))
-            self._answered[prompt] = completion
+        try:
+            completion = self._llm.complete(prompt)
+        except CompletionError:
+            self._log(prompt, Completion("", self._llm.name))
+            raise
+        self._log(prompt, completion)
         return completion
+
+    def _log(self, prompt: Prompt, completion: Completion) -> None:
+        with self._lock:
+            self._journal.append(exchange_to_json(prompt, completion))
+
+    def close(self) -> None:
+        """Stop waiting for answers, where the model behind it can be told so."""
+        close = getattr(self._llm, "close", None)
+        if close is not None:
+            close()

@@ -138,6 +138,10 @@ class RunDirectory:
         """Write a JSON file atomically."""
         self._write(name, json.dumps(data, indent=2, allow_nan=False) + "\n")
 
+    def has(self, name: str) -> bool:
+        """Whether there is a file of that name."""
+        return (self.path / name).is_file()
+
     def read_json(self, name: str) -> Any:
         """Read a JSON file.
 

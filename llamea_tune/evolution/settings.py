@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
+from llamea_tune.evolution.selection import SELECTIONS
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.sandbox.program import Limits
+from llamea_tune.scoring import BASELINES
+from llamea_tune.spaces.describe import InformationLevel
 
 DEFAULT_RIVALS = ("simulated_annealing", "genetic_algorithm", "diff_evo", "pso", "random_sample")
+
+_CHOICES: Mapping[str, Collection[str]] = {
+    "selection": SELECTIONS,
+    "baseline": BASELINES,
+    "description_level": get_args(InformationLevel),
+}
 
 
 @dataclass(frozen=True)
@@ -47,14 +56,14 @@ class Settings:
     baseline: str = "exact"
     seed: int = 1
     asked_at_once: int = 4
-    description_level: str = "space"
+    description_level: InformationLevel = "space"
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense.
 
         Raises:
-            SettingsError: A number is out of range.
+            SettingsError: A number is out of range, or a name is unknown.
         """
         positive = ("max_candidates", "parents", "offspring", "repeats", "confirm_repeats", "final_repeats")
         for name in (*positive, "finalists", "asked_at_once"):
@@ -63,6 +72,10 @@ class Settings:
                 raise SettingsError(f"--{option} is {getattr(self, name)}; it must be at least 1.")
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"--seed is {self.seed}; it must lie between 0 and 4294967295.")
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                option = name.replace("_", "-")
+                raise SettingsError(f"--{option} is {getattr(self, name)!r}; choose one of: {', '.join(choices)}.")
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data."""

@@ -73,7 +73,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
 def test_what_is_no_run_directory_is_refused(tmp_path, content):
     if content is not None:
         (tmp_path / "run.json").write_text(content)
-    with pytest.raises(RunDirectoryError, match="run.json|format 99"):
+    with pytest.raises(RunDirectoryError, match=r"run\.json|format 99"):
         RunDirectory.open_existing(tmp_path)
 
 
@@ -98,6 +98,9 @@ def test_a_run_is_held_by_one_process(run):
         ({"offspring": -1}, "--offspring is -1"),
         ({"seed": -1}, "--seed is -1"),
         ({"seed": 2**32}, "--seed"),
+        ({"selection": "roulette"}, "--selection is 'roulette'; choose one of: plus, epsilon-greedy"),
+        ({"baseline": "grid"}, "--baseline is 'grid'"),
+        ({"description_level": "all"}, "--description-level is 'all'"),
     ],
 )
 def test_settings_out_of_range_name_the_option(values, message):

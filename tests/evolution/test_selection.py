@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
 from llamea_tune.evolution.selection import SELECTIONS, by_fitness, make_selection
-from llamea_tune.exceptions import SettingsError
 
 
 def scored(number: int, fitness: float) -> Scored:
@@ -49,8 +48,3 @@ def test_epsilon_greedy_reaches_the_whole_tree_and_favours_the_best():
     drawn = [selection.parents(population, entries, 1, rng)[0].candidate.id for _ in range(1000)]
     assert set(drawn) == {entry.candidate.id for entry in entries}
     assert 700 < drawn.count("0000") < 850
-
-
-def test_an_unknown_scheme_names_the_known_ones():
-    with pytest.raises(SettingsError, match="plus, epsilon-greedy"):
-        make_selection("roulette")

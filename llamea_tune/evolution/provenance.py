@@ -1,0 +1,92 @@
+"""From a run to an export request: what the record of a strategy tells of where it came from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from importlib.resources import files
+
+from llamea_tune.candidate import CandidateState, Evaluation, Scored
+from llamea_tune.evolution.history import History
+from llamea_tune.evolution.leaderboard import Leaderboard, Row
+from llamea_tune.evolution.run_directory import RunDirectory
+from llamea_tune.evolution.selection import by_fitness
+from llamea_tune.evolution.settings import Settings
+from llamea_tune.exceptions import ExportError
+from llamea_tune.export import ExportRequest, RecordedScore, SpaceReference
+
+
+def prompts_hash() -> str:
+    """SHA-256 of all prompt files, by name and content."""
+    digest = hashlib.sha256()
+    for entry in sorted(files("llamea_tune.proposals").joinpath("prompts").iterdir(), key=lambda entry: entry.name):
+        digest.update(entry.name.encode() + b"\0" + entry.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def export_request(
+    run: RunDirectory, name: str, *, date: str, candidate_id: str | None = None, note: str = ""
+) -> ExportRequest:
+    """Collect what the record of an exported candidate says.
+
+    Args:
+        run: The run it comes from.
+        name: Name of the strategy to be.
+        date: Date of the export, ISO 8601.
+        candidate_id: The candidate; by default the best on the leaderboard, or the fittest where there is none yet.
+        note: Anything else worth knowing.
+
+    Raises:
+        ExportError: There is no such candidate, or it has no score.
+    """
+    header = run.header()
+    settings = Settings.from_json(header["settings"])
+    history = History(run.candidates(), run.confirmations())
+    board = Leaderboard.from_json(run.read_json("leaderboard.json")) if run.has("leaderboard.json") else None
+    chosen = _choose(history, board, candidate_id, run)
+    row = next((row for row in board.rows if row.candidate == chosen.candidate.id), None) if board else None
+    mean, scores = _scores(row, board, chosen.evaluation)
+    return ExportRequest(
+        name=name,
+        candidate=chosen.candidate,
+        date=date,
+        training=tuple(SpaceReference(space["name"], space["content_hash"]) for space in header["spaces"]),
+        scores=scores,
+        training_score=mean,
+        seeds={"run": settings.seed},
+        prompts_hash=header.get("prompts_hash"),
+        versions=header["versions"],
+        run=run.path.resolve().name,
+        note=note,
+    )
+
+
+def _choose(history: History, board: Leaderboard | None, candidate_id: str | None, run: RunDirectory) -> Scored:
+    if candidate_id is None:
+        if board and board.winner:
+            candidate_id = board.winner.candidate
+        else:
+            best = by_fitness(history.scored())
+            if not best:
+                raise ExportError(f"{run.path} has no candidate with a score; resume it first.")
+            return best[0]
+    for entry in history.all():
+        if entry.candidate.id == candidate_id:
+            if entry.evaluation.state is not CandidateState.SCORED:
+                state, reason = entry.evaluation.state, entry.evaluation.reason
+                raise ExportError(f"candidate {candidate_id} of {run.path} has no score: {state}, {reason}.")
+            return entry
+    raise ExportError(f"{run.path} has no candidate {candidate_id}; its candidates.jsonl lists those there are.")
+
+
+def _scores(
+    row: Row | None, board: Leaderboard | None, evaluation: Evaluation
+) -> tuple[RecordedScore | None, Mapping[str, RecordedScore]]:
+    """The scores on the leaderboard's fresh seeds where the candidate is on it, else those that selection saw."""
+    if row is not None and board is not None and row.mean is not None:
+        mean = RecordedScore(row.mean, row.interval, board.repeats)
+        return mean, {name: RecordedScore(score, None, board.repeats) for name, score in row.scores.items()}
+    if evaluation.fitness is None:
+        return None, {}
+    mean = RecordedScore(evaluation.fitness, evaluation.interval, evaluation.repeats)
+    return mean, {name: RecordedScore(score, None, evaluation.repeats) for name, score in evaluation.scores.items()}
