@@ -1,0 +1,152 @@
+"""`llamea-tune benchmark`: compare strategies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from llamea_tune.cli import options
+from llamea_tune.cli.console import err, print_json
+
+if TYPE_CHECKING:
+    from llamea_tune.scoring.benchmark import Event, Observer
+    from llamea_tune.scoring.contender import Contender
+
+_HELP = """
+Compare strategies on recorded search spaces: scores with intervals, and which differences are more than luck.
+
+A strategy is one of Kernel Tuner's or a generated one by its name, with options if need be, a technique of pyATF, or a
+class in a file, which runs in the sandbox. Without any, a good selection of Kernel Tuner's own and all generated ones
+are compared.
+
+What is finished is kept: after an interruption the same command goes on from there, and strategies added later are run
+beside those that are there.
+
+[bold]Examples[/]
+
+  llamea-tune benchmark
+
+  llamea-tune benchmark simulated_annealing genetic_algorithm:popsize=30 pyatf:torczon --spaces caches/
+
+  llamea-tune benchmark pso my_strategy.py:MyStrategy --spaces 'hub/*/A100.json.gz' --plot curves.pdf --csv scores.csv
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("benchmark", help=_HELP)(benchmark)
+
+
+def benchmark(
+    strategies: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[STRATEGY]...",
+            help="NAME, NAME:option=value,..., pyatf:TECHNIQUE, or FILE.py:CLASS.",
+            show_default=False,
+        ),
+    ] = None,
+    spaces: options.Spaces = None,
+    t1: options.T1 = None,
+    repeats: Annotated[int, typer.Option("--repeats", "-n", help="Runs of each strategy on each space.")] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
+    baseline: options.Baseline = "exact",
+    timeout: Annotated[float, typer.Option(help="Wall-clock seconds one run of a class in a file may take.")] = 60.0,
+    jobs: options.Jobs = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Make all runs anew, even those that are kept.")] = False,
+    plot: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Write curves over the budget and a map of all scores: PNG, PDF or SVG by suffix; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write all scores as CSV.", show_default=False)] = None,
+    ioh: Annotated[
+        Path | None,
+        typer.Option(help="Folder to write IOHprofiler data to, for IOHanalyzer.", show_default=False),
+    ] = None,
+    timings: Annotated[
+        bool,
+        typer.Option("--timings", help="Put own compute into JSON and CSV too; they then differ from call to call."),
+    ] = False,
+    allow_weak_sandbox: options.AllowWeakSandbox = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Load the spaces, make the runs, show and write the outcome."""
+    from llamea_tune.cli.benchmark_progress import BenchmarkProgress
+    from llamea_tune.cli.benchmark_tables import show_benchmark
+    from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
+    from llamea_tune.report.files import check_targets, write_text
+    from llamea_tune.report.ioh_data import IohWriter
+    from llamea_tune.sandbox.program import Limits
+    from llamea_tune.scoring.benchmark import BenchmarkSettings, run_benchmark
+    from llamea_tune.scoring.results_store import ResultsStore
+
+    check_targets(plots=plot or [], texts=[csv] if csv else [], folders=[ioh] if ioh else [])
+    contenders = _contenders(strategies)
+    settings = BenchmarkSettings(
+        repeats=repeats, seed=seed, baseline=baseline, limits=Limits(wall_s=timeout, cpu_s=timeout)
+    )
+    loaded = options.load(spaces, t1)
+    progress = BenchmarkProgress(contenders, loaded, repeats, quiet=quiet)
+    store = ResultsStore()
+    try:
+        with progress, IohWriter(ioh) if ioh else nullcontext() as writer:
+            outcome = run_benchmark(
+                contenders,
+                loaded,
+                settings,
+                store=store,
+                jobs=jobs or os.cpu_count() or 1,
+                fresh=fresh,
+                allow_weak=allow_weak_sandbox,
+                observe=_both(progress, writer),
+            )
+    except KeyboardInterrupt:
+        err.print("\nstopped; finished pairs of strategy and space are kept, and the same command goes on from there")
+        raise
+    if csv:
+        write_text(csv, benchmark_csv(outcome, timings=timings))
+    if plot:
+        from llamea_tune.report.benchmark_plot import plot_benchmark
+
+        for path in plot:
+            plot_benchmark(outcome, path)
+    if as_json:
+        print_json(benchmark_json(outcome, loaded, timings=timings))
+    else:
+        show_benchmark(outcome)
+    if not quiet:
+        progress.say_what_it_took(outcome.kept, store.folder)
+
+
+def _both(progress: Observer, writer: Observer | None) -> Observer:
+    def observe(event: Event) -> None:
+        progress(event)
+        if writer is not None:
+            writer(event)
+
+    return observe
+
+
+def _contenders(strategies: Sequence[str] | None) -> list[Contender]:
+    """The strategies that are named, or the default ones.
+
+    Raises:
+        StrategyError: One is unknown, or takes no such option.
+    """
+    from llamea_tune.scoring.benchmark import DEFAULT_STRATEGIES
+    from llamea_tune.scoring.entrants import make_contender
+    from llamea_tune.strategies import Origin, catalog
+
+    if not strategies:
+        generated = [info.name for info in catalog() if info.origin in (Origin.GENERATED, Origin.USER)]
+        strategies = [*DEFAULT_STRATEGIES, *generated]
+    return [make_contender(text) for text in strategies]

@@ -1,0 +1,283 @@
+"""A benchmark: every contender on every space, with what was finished earlier taken from the store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from llamea_tune.exceptions import MissingDependencyError, SettingsError, StrategyError
+from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace, empty_trace
+from llamea_tune.sandbox.program import Limits
+from llamea_tune.scoring.aggregate import mean_places, scorecard
+from llamea_tune.scoring.compare import Comparison, compare, holm
+from llamea_tune.scoring.contender import Contender
+from llamea_tune.scoring.cutoff import space_budget
+from llamea_tune.scoring.ranks import RankTable
+from llamea_tune.scoring.results_store import ResultsStore, runs_key
+from llamea_tune.scoring.schedule import Scorer
+from llamea_tune.scoring.score import SpaceScale
+from llamea_tune.scoring.scorecard import Scorecard
+from llamea_tune.spaces.space import Space
+
+STAGE = "benchmark"  # seeds that no candidate was selected on
+
+DEFAULT_STRATEGIES = (
+    "adaptive_tabu_greywolf",
+    "diff_evo",
+    "firefly_algorithm",
+    "genetic_algorithm",
+    "greedy_ils",
+    "greedy_mls",
+    "mls",
+    "pso",
+    "random_sample",
+    "simulated_annealing",
+)
+"""Kernel Tuner's strategies that need no optional package and little time of their own."""
+
+
+@dataclass(frozen=True)
+class BenchmarkSettings:
+    """How to benchmark.
+
+    Attributes:
+        repeats: Runs of each contender on each space.
+        seed: Master seed.
+        baseline: Name of the baseline that scores are relative to.
+        charge_own_compute: Whether a strategy's own compute counts as time spent.
+        limits: What one run of a program may use.
+    """
+
+    repeats: int = 100
+    seed: int = 1
+    baseline: str = "exact"
+    charge_own_compute: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True)
+class PairStarted:
+    """The runs of a contender on a space begin."""
+
+    label: str
+    space: str
+
+
+@dataclass(frozen=True)
+class RunsDone:
+    """Some of the runs of the current pair are done."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, eq=False)
+class PairDone:
+    """The runs of a contender on a space are there, in full.
+
+    Attributes:
+        label: The contender's label.
+        space: The space.
+        runs: The repeats; if a run failed, it is the last one.
+        reused: Whether they were taken from the store.
+        seconds: How long they took.
+    """
+
+    label: str
+    space: Space
+    runs: Sequence[RunResult]
+    reused: bool
+    seconds: float
+
+
+Event = PairStarted | RunsDone | PairDone
+Observer = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class BenchmarkRow:
+    """The outcome of one contender.
+
+    Attributes:
+        card: Its scores; without a mean if it failed on any space, but with those of the other spaces.
+        failures: Why it failed, by the name of the space.
+        mean_place: Its mean place over the spaces; None if it failed.
+        to_best: Compared with the best contender, p-value corrected for all comparisons with it; None for the best one
+            itself and for those that failed.
+    """
+
+    card: Scorecard
+    failures: Mapping[str, str]
+    mean_place: float | None
+    to_best: Comparison | None
+
+    @property
+    def label(self) -> str:
+        """The contender's label."""
+        return self.card.label
+
+
+@dataclass(frozen=True, eq=False)
+class Benchmark:
+    """The outcome of a benchmark.
+
+    Attributes:
+        settings: How it was made.
+        scales: Scale of each space, in the order given.
+        rows: Best first; those that failed last.
+        runs: Runs by contender and space; of their traces only the improvements, which are all that scores depend on.
+        kept: Whether all finished runs could be written to the store.
+    """
+
+    settings: BenchmarkSettings
+    scales: tuple[SpaceScale, ...]
+    rows: tuple[BenchmarkRow, ...]
+    runs: Mapping[str, Mapping[str, Sequence[RunResult]]]
+    kept: bool
+
+
+def run_benchmark(
+    contenders: Sequence[Contender],
+    spaces: Sequence[Space],
+    settings: BenchmarkSettings,
+    *,
+    store: ResultsStore,
+    jobs: int = 1,
+    fresh: bool = False,
+    allow_weak: bool = False,
+    observe: Observer | None = None,
+) -> Benchmark:
+    """Run contenders on spaces and score them. A contender that fails is a row with its reason.
+
+    Args:
+        contenders: Contenders with distinct labels.
+        spaces: Search spaces with distinct names.
+        settings: How to benchmark.
+        store: Where finished runs are kept, and looked for.
+        jobs: Processes that run at the same time; results do not depend on it.
+        fresh: Whether to make all runs anew.
+        allow_weak: Whether programs may run where the machine offers only a weaker sandbox.
+        observe: Told of the progress.
+
+    Raises:
+        SettingsError: A setting is out of range, a label or name occurs twice, or a space cannot be scored on.
+        SandboxError: Programs cannot be run safely here.
+    """
+    _check(contenders, spaces)
+    tell = observe or _ignore
+    scales: list[SpaceScale] = []
+    runs: dict[str, dict[str, Sequence[RunResult]]] = {contender.label: {} for contender in contenders}
+    kept = True
+    for space in spaces:
+        with Scorer(
+            [space],
+            repeats=settings.repeats,
+            seed=settings.seed,
+            jobs=jobs,
+            baseline=settings.baseline,
+            limits=settings.limits,
+            allow_weak=allow_weak,
+        ) as scorer:
+            scale = scorer.scales[0]
+            for contender in contenders:
+                tell(PairStarted(contender.label, space.name))
+                done, was_kept = _pair(contender, space, scorer, settings, store, fresh, tell)
+                kept = kept and was_kept
+                tell(done)
+                runs[contender.label][space.name] = [thinned(run, scale.table) for run in done.runs]
+        scales.append(scale)
+    return Benchmark(settings, tuple(scales), _rows(scales, runs, settings.seed), runs, kept)
+
+
+def thinned(run: RunResult, table: RankTable) -> RunResult:
+    """A run of which only the measurements remain that improved on all before them.
+
+    It has the same best so far at every time, and takes next to no memory.
+    """
+    trace = run.trace
+    ranks = table.ranks[trace.indices]
+    best_before = np.minimum.accumulate(np.concatenate(([table.worst], ranks)))[:-1]
+    better = ranks < best_before
+    return replace(run, trace=Trace(trace.indices[better], trace.costs[better], trace.elapsed_us[better]))
+
+
+def _check(contenders: Sequence[Contender], spaces: Sequence[Space]) -> None:
+    labels = [contender.label for contender in contenders]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise SettingsError(f"the strategy {twice!r} is named twice; name it once")
+    if not contenders:
+        raise SettingsError("no strategy is named; name one, such as simulated_annealing")
+    for space in spaces:
+        space_budget(space)  # refuses what cannot be scored on now, rather than after hours
+
+
+def _pair(
+    contender: Contender,
+    space: Space,
+    scorer: Scorer,
+    settings: BenchmarkSettings,
+    store: ResultsStore,
+    fresh: bool,
+    tell: Observer,
+) -> tuple[PairDone, bool]:
+    """The runs of one pair, and whether they are safe in the store."""
+    key = runs_key(
+        contender,
+        space,
+        repeats=settings.repeats,
+        seed=settings.seed,
+        limits=settings.limits,
+        charged=settings.charge_own_compute,
+    )
+    stored = None if fresh else store.load(key, space)
+    if stored is not None:
+        return PairDone(contender.label, space, stored, True, 0.0), True
+    started = time.monotonic()
+    try:
+        runs = scorer.run(contender, stage=STAGE, on_progress=lambda done, total: tell(RunsDone(done, total)))
+        made = runs[space.name]
+        kept = store.save(key, made)
+    except (StrategyError, MissingDependencyError) as err:
+        made = [RunResult(empty_trace(), RunState.FAILED, str(err), RequestCounts(), float("nan"))]
+        kept = True
+    return PairDone(contender.label, space, made, False, time.monotonic() - started), kept
+
+
+def _rows(
+    scales: Sequence[SpaceScale], runs: Mapping[str, Mapping[str, Sequence[RunResult]]], seed: int
+) -> tuple[BenchmarkRow, ...]:
+    failures = {label: _failures(of_label) for label, of_label in runs.items()}
+    cards = {
+        label: _card(label, [scale for scale in scales if scale.space not in failures[label]], of_label, seed)
+        for label, of_label in runs.items()
+    }
+    cards = {
+        label: replace(card, mean=None, interval=None) if failures[label] else card for label, card in cards.items()
+    }
+    ranked = sorted(cards.values(), key=lambda card: (card.mean is None, -(card.mean or 0.0), card.label))
+    places = mean_places(ranked)
+    best, *others = [card.label for card in ranked if card.mean is not None] or [""]
+    pairs = [compare(scales, (label, runs[label]), (best, runs[best]), seed=seed) for label in others]
+    to_best = {comparison.first: comparison for comparison in holm(pairs)}
+    return tuple(
+        BenchmarkRow(card, failures[card.label], places.get(card.label), to_best.get(card.label)) for card in ranked
+    )
+
+
+def _failures(runs: Mapping[str, Sequence[RunResult]]) -> dict[str, str]:
+    bad = {space: next((run for run in made if not run.state.scorable), None) for space, made in runs.items()}
+    return {space: run.reason or run.state.value for space, run in bad.items() if run is not None}
+
+
+def _card(label: str, scales: Sequence[SpaceScale], runs: Mapping[str, Sequence[RunResult]], seed: int) -> Scorecard:
+    if not scales:
+        return Scorecard(label, None, None, {})
+    return scorecard(label, scales, runs, seed=seed)
+
+
+def _ignore(_: Event) -> None:
+    """Tell nobody."""

@@ -1,0 +1,207 @@
+"""Finished runs kept on disk, found by a hash of everything they depend on.
+
+The store only saves time: whatever is wrong with an entry, the runs are made again and nothing is said. Entries can be
+deleted at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
+from llamea_tune.sandbox.program import Limits
+from llamea_tune.scoring.contender import Contender
+from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.store import store_folder
+from llamea_tune.strategies.catalog import resolve
+
+FORMAT_VERSION = 1
+
+_PACKAGES = ("kernel_tuner", "numpy", "scipy", "scikit-learn", "pyatf", "python-constraint2")
+_COUNTS = ("paid", "repeated", "invalid", "failed")
+# How these end depends on the machine and its load, so the next call tries again.
+_NOT_KEPT = frozenset({RunState.TIMED_OUT, RunState.KILLED})
+
+
+def results_folder() -> Path:
+    """Where finished runs lie: below `$LLAMEA_TUNE_CACHE`, or the user's cache folder."""
+    return store_folder().parent / "results"
+
+
+def package_versions() -> dict[str, str | None]:
+    """Versions of the packages that runs depend on; None for those that are not installed."""
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = None
+    return found
+
+
+def runs_key(
+    contender: Contender,
+    space: Space,
+    *,
+    repeats: int,
+    seed: int,
+    limits: Limits,
+    charged: bool = False,
+) -> str:
+    """Hash of everything that the runs of a contender on a space depend on.
+
+    The sources of Kernel Tuner and of this package are part of it, so that working on either never gives old results.
+    Labels, names of spaces and the baseline are not: they change nothing about the runs.
+
+    Args:
+        contender: The contender.
+        space: The space.
+        repeats: Number of runs.
+        seed: Master seed.
+        limits: What one run of a program may use; plays no part for named strategies.
+        charged: Whether own compute is charged to the clock.
+    """
+    facts: dict[str, Any] = {
+        "format": FORMAT_VERSION,
+        "space": space.content_hash,
+        "repeats": repeats,
+        "seed": seed,
+        "charged": charged,
+        "versions": package_versions(),
+        "sources": [_sources_digest("kernel_tuner"), _sources_digest("llamea_tune")],
+    }
+    if contender.program is None:
+        facts["strategy"] = contender.strategy
+        facts["options"] = _sorted_repr(contender.options)
+        facts["file"] = _strategy_file_digest(contender.strategy or "")
+    else:
+        program = contender.program
+        facts["program"] = [program.code, program.class_name, _sorted_repr(program.hyperparameters)]
+        facts["limits"] = asdict(limits)
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+class ResultsStore:
+    """Keeps the runs of one contender on one space, in one file per key that appears whole or not at all."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Use a folder; it is made when it is needed.
+
+        Args:
+            folder: The folder; `results_folder()` by default.
+        """
+        self.folder = folder or results_folder()
+
+    def load(self, key: str, space: Space) -> list[RunResult] | None:
+        """Look runs up; None where they are not there, or damaged.
+
+        Args:
+            key: See `runs_key`.
+            space: The space that they were made on.
+        """
+        with suppress(OSError, ValueError, KeyError, TypeError, EOFError, IndexError, zipfile.BadZipFile):
+            with np.load(self._place(key), allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in ("lengths", "indices", "steps_us", "counts", "own_compute_s")}
+                ends = json.loads(stored["ends"].tobytes())
+            return _unpack(arrays, ends, space)
+        return None
+
+    def save(self, key: str, runs: Sequence[RunResult]) -> bool:
+        """Keep runs, unless they ended in a way that depends on the machine's load.
+
+        Returns:
+            Whether nothing went wrong; a full disk or a folder that cannot be written is no reason to stop.
+        """
+        if any(run.state in _NOT_KEPT for run in runs):
+            return True
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file = tempfile.NamedTemporaryFile(dir=self.folder, prefix=".saving-", delete=False)  # noqa: SIM115
+            try:
+                with file:
+                    np.savez_compressed(file, **_pack(runs))
+                    file.flush()
+                    os.fsync(file.fileno())
+                Path(file.name).replace(self._place(key))
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+        except OSError:
+            return False
+        return True
+
+    def _place(self, key: str) -> Path:
+        return self.folder / f"{key}.npz"
+
+
+def _pack(runs: Sequence[RunResult]) -> dict[str, Any]:
+    ends = [[run.state.value, run.reason] for run in runs]
+    traces = [run.trace for run in runs]
+    return {
+        "lengths": np.array([len(trace) for trace in traces], dtype=np.int64),
+        "indices": np.concatenate([trace.indices for trace in traces]).astype(np.uint32),
+        "steps_us": np.concatenate([np.diff(trace.elapsed_us, prepend=0) for trace in traces]),
+        "counts": np.array([[getattr(run.counts, name) for name in _COUNTS] for run in runs], dtype=np.int64),
+        "own_compute_s": np.array([run.own_compute_s for run in runs], dtype=np.float64),
+        "ends": np.frombuffer(json.dumps(ends).encode(), dtype=np.uint8),
+    }
+
+
+def _unpack(arrays: dict[str, Any], ends: list[list[str]], space: Space) -> list[RunResult]:
+    """Costs are the space's own.
+
+    Raises:
+        ValueError: The parts do not fit together, or not with the space.
+    """
+    lengths, indices, steps_us = arrays["lengths"], arrays["indices"].astype(np.int64), arrays["steps_us"]
+    if not len(lengths) == len(arrays["counts"]) == len(arrays["own_compute_s"]) == len(ends) > 0:
+        raise ValueError("not one entry for each run")
+    if not lengths.sum() == len(indices) == len(steps_us) or (len(indices) and indices.max() >= space.size):
+        raise ValueError("traces that are none of this space")
+    bounds = np.concatenate(([0], np.cumsum(lengths)))
+    runs = []
+    for number, (state, reason) in enumerate(ends):
+        own = slice(bounds[number], bounds[number + 1])
+        trace = Trace(indices[own], space.costs[indices[own]], np.cumsum(steps_us[own], dtype=np.int64))
+        counts = RequestCounts(*(int(count) for count in arrays["counts"][number]))
+        runs.append(RunResult(trace, RunState(state), reason, counts, float(arrays["own_compute_s"][number])))
+    return runs
+
+
+def _sorted_repr(options: Any) -> str:
+    return repr(sorted(options.items()))
+
+
+def _strategy_file_digest(name: str) -> str | None:
+    """Digest of the file of a generated strategy; Kernel Tuner's own are part of its sources."""
+    path = resolve(name).path
+    return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@lru_cache
+def _sources_digest(package: str) -> str:
+    """Digest of a package's Python sources. Of this one, only of the rooms that make traces."""
+    spec = find_spec(package)
+    folders = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
+    if package == "llamea_tune":
+        folders = [folder / room for folder in folders for room in ("spaces", "runners", "sandbox", "scoring")]
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
