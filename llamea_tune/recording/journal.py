@@ -118,9 +118,13 @@ class Journal:
         data = os.pread(self._file, os.fstat(self._file).st_size, 0)
         end = data.find(_OPENING.encode())
         try:
+            if end < 0:
+                raise ValueError("it has no cache")
             found = json.loads(data[:end].rstrip().rstrip(b",") + b"}")
         except ValueError as err:
-            raise RecordingError(f"{self.path} is no Kernel Tuner cache that can be resumed; move it away") from err
+            raise RecordingError(
+                f"{self.path} is no Kernel Tuner cache that can be resumed ({err}); move it away"
+            ) from err
         wanted = json.loads(json.dumps(header))
         for key in _IDENTITY:
             if found.get(key) != wanted[key]:

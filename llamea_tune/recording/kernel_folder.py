@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -92,10 +92,6 @@ class KernelFolder:
         if not folder.source_path.is_file():
             raise RecordingError(f"{t1_path} names the kernel file {folder.source_path}, which is not there; add it")
         return folder
-
-    def with_values(self, **values: tuple[ParamValue, ...]) -> KernelFolder:
-        """The same kernel with fewer or other values of some parameters."""
-        return replace(self, tune_params={**self.tune_params, **values})
 
     @property
     def name(self) -> str:
