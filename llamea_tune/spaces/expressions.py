@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-_MOST_STEPS = 1_000_000
+_MOST_STEPS = 200_000
 _LARGEST_EXPONENT = 1024
 _LARGEST_NUMBER = 2**1100
 

@@ -29,7 +29,7 @@ class Space:
     """A recorded search space: every permitted param config with its measurement.
 
     Configs are numbered as Kernel Tuner's `Searchspace` numbers them: in the order of its own construction where the
-    restrictions are known, else in the order of the file.
+    restrictions are known and every permitted config was recorded, else in the order of the file.
 
     Attributes:
         name: Unique among the spaces of a run, such as `"convolution/A100"`.

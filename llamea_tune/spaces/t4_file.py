@@ -87,11 +87,14 @@ def cache_header(top_level: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def measured_values(result: Mapping[str, Any]) -> dict[str, Any]:
-    """A result's measurements by name; malformed ones are left out."""
+    """A result's measurements by name, the first of each; malformed ones are left out."""
     entries = result.get("measurements")
     entries = entries if isinstance(entries, list) else []
-    named = [entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("name"), str)]
-    return {entry["name"]: entry.get("value") for entry in reversed(named)}
+    found: dict[str, Any] = {}
+    for entry in entries:
+        if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+            found.setdefault(entry["name"], entry.get("value"))
+    return found
 
 
 def stated_failure(result: Mapping[str, Any]) -> FailureKind:

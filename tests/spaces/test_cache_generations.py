@@ -105,7 +105,7 @@ def check(space: Space, tune_params: dict[str, list[Any]], measured: dict[tuple[
     assert (space.kernel_name, space.device_name, space.problem_size) == ("k", "GPU", 100)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(recording=recordings())
 def test_every_generation_loads_to_the_same_space(
     recording: tuple[dict[str, list[Any]], dict[tuple[Any, ...], Measurement]],
@@ -123,7 +123,7 @@ def test_every_generation_loads_to_the_same_space(
             assert in_order == list(measured)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(recording=recordings())
 def test_t4_loads_to_the_same_measurements(
     recording: tuple[dict[str, list[Any]], dict[tuple[Any, ...], Measurement]],

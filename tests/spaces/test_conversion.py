@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import os
+import resource
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -79,7 +82,7 @@ stage_times = st.dictionaries(
 )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(fields=st.lists(st.tuples(measurements, stage_times), min_size=1, max_size=4))
 def test_every_field_of_any_cache_survives(fields: list[Any], tmp_path: Path) -> None:
     entries = {}
@@ -120,7 +123,7 @@ def t4_results(draw: st.DrawFn) -> dict[str, Any]:
     return {"schema_version": "1.0.0", "metadata": {"timeunit": unit, "zenodo": {"doi": 1}}, "results": results}
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(document=t4_results())
 def test_every_field_of_any_t4_file_survives(document: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "t4.json").write_text(json.dumps(document))
@@ -179,3 +182,31 @@ def test_nothing_is_left_of_a_file_that_cannot_be_written(
     assert not (tmp_path / "out.json").exists()
     assert not list(tmp_path.glob(".*"))
     assert math.isfinite(load_space(write(cache)).optimum)
+
+
+@pytest.mark.parametrize(("convert", "reason"), [(cache_to_t4, "is no Kernel Tuner cache"), (t4_to_cache, "'results'")])
+@pytest.mark.parametrize("document", [{"a": 1}, [1]])
+def test_other_files_are_not_converted(
+    convert: Callable[[Path, Path], None], reason: str, document: Any, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    with pytest.raises(SpaceFileError, match=reason if isinstance(document, dict) else "holds no JSON object"):
+        convert(write(document), tmp_path / "out.json")
+
+
+def test_nothing_is_left_when_the_disk_is_full(
+    cache: dict[str, Any], write: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = write(cache)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+            cache_to_t4(path, tmp_path / "out" / "full.json")
+        except SpaceFileError as err:
+            status = 0 if "cannot be written" in str(err) else 2
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert list((tmp_path / "out").iterdir()) == []

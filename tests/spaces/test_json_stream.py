@@ -25,7 +25,7 @@ def walk(stream: JsonStream, depth: int) -> Any:
     return stream.value()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(value=values, chunk=st.integers(1, 7), depth=st.integers(0, 3), indent=st.sampled_from([None, 0, 2]))
 def test_what_is_read_does_not_depend_on_the_buffer(value: Any, chunk: int, depth: int, indent: int | None) -> None:
     with pytest.MonkeyPatch.context() as patch:

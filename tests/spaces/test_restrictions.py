@@ -65,6 +65,10 @@ def test_values_are_what_python_makes_of_them(expression: str) -> None:
         "f'{1}'",
         "b'abc'",
         "len(obj=[1])",
+        "[1 @ 2]",
+        "[1 if 1 is 1 else 2]",
+        "[i for i, j in [(1, 2)]]",
+        "[2**1000 * 2**1000]",
     ],
 )
 def test_anything_but_plain_values_is_refused(expression: str) -> None:
