@@ -112,6 +112,28 @@ class OpenAICompatible:
             raise CompletionError(f"{self._at.llm} {self._at.without_key(problem)}")
         return completion
 
+    def check(self) -> tuple[bool, str]:
+        """Find out whether the server answers and knows the model. It asks for the list of models, which costs nothing.
+
+        Returns:
+            Whether the model is on the list, and what was found, for people. Some servers have no list, or answer to
+            names that are not on it.
+
+        Raises:
+            ProposerError: The key is wrong, or the server is out of reach.
+            CompletionError: The server does not work at the moment.
+        """
+        try:
+            known = sorted(model.id for model in self._client.models.list())
+        except self._openai.NotFoundError:
+            return False, f"{self._at.url} answers, but has no list of models to look {self._at.llm} up in"
+        except (self._openai.OpenAIError, ValueError, AttributeError, TypeError) as err:
+            raise explain(self._openai, err, self._at) from None
+        if self._at.llm in known:
+            return True, f"{self._at.url} answers and has {self._at.llm}"
+        some = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+        return False, f"{self._at.url} answers, but its list of models has no {self._at.llm}; it has: {some or 'none'}"
+
     def _ask(self, prompt: Prompt) -> Any:
         """Send the request, again without a parameter that the model refuses."""
         messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]

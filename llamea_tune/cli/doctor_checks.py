@@ -1,0 +1,219 @@
+"""What doctor looks at."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Literal
+
+from llamea_tune import __version__
+from llamea_tune.exceptions import LlameaTuneError
+
+_OPTIONAL = {
+    "openai": ("llamea-tune[llm]", "asking language models"),
+    "optuna": ("llamea-tune[hpo]", "tuning hyperparameters"),
+    "matplotlib": ("llamea-tune[report]", "plots and reports"),
+    "ioh": ("llamea-tune[ioh]", "IOHprofiler data"),
+    "pyatf": ("pyatf", "comparing with pyATF's techniques"),
+}
+_NEEDED = ("kernel_tuner", "numpy", "scipy", "scikit-learn", "rich", "typer")
+_LITTLE_MEMORY_GIB = 2.0
+_LITTLE_DISK_GIB = 0.5
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at.
+
+    Attributes:
+        what: The thing.
+        status: `"ok"`, `"warn"` where something optional is missing or may get in the way, or `"fail"`.
+        detail: What was found, and what to do.
+    """
+
+    what: str
+    status: Literal["ok", "warn", "fail"]
+    detail: str
+
+
+def all_checks(proposer: str | None) -> Iterator[Check]:
+    """All checks, made one after the other.
+
+    Args:
+        proposer: A proposer to look for.
+    """
+    yield from _versions()
+    yield from _machine()
+    yield from _sandbox()
+    yield from _compilers()
+    yield from _optional_packages()
+    yield from _folders()
+    yield from _strategies()
+    if proposer is not None:
+        yield check_proposer(proposer)
+
+
+def _versions() -> Iterator[Check]:
+    yield Check("llamea-tune", "ok", f"{__version__}, Python {platform.python_version()}, {sys.executable}")
+    for package in _NEEDED:
+        try:
+            yield Check(package, "ok", version(package))
+        except PackageNotFoundError:
+            yield Check(
+                package, "fail", "not installed; install llamea-tune again: pip install --force-reinstall llamea-tune"
+            )
+
+
+def _machine() -> Iterator[Check]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    yield Check("cores", "ok", f"{cores}, all used unless --jobs says otherwise")
+    total, available = _memory_gib()
+    if available is None:
+        yield Check("memory", "ok" if total else "warn", f"{total:.1f} GiB" if total else "not known on this platform")
+    elif available < _LITTLE_MEMORY_GIB:
+        yield Check(
+            "memory", "warn", f"{available:.1f} of {total:.1f} GiB free; large spaces may not fit, use fewer --jobs"
+        )
+    else:
+        yield Check("memory", "ok", f"{available:.1f} of {total:.1f} GiB free")
+
+
+def _memory_gib() -> tuple[float, float | None]:
+    """Memory in all, and what is free of it where the platform tells; within the container's limit."""
+    names = ("SC_PAGE_SIZE", "SC_PHYS_PAGES")
+    total = (
+        os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GIB
+        if all(n in os.sysconf_names for n in names)
+        else 0.0
+    )
+    try:
+        lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
+        available = int(lines["MemAvailable"].split()[0]) / (1 << 20)
+    except (OSError, KeyError, ValueError):
+        return total, None
+    try:
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")) / _GIB
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text(encoding="ascii")) / _GIB
+        return min(total, limit), min(available, limit - used)
+    except (OSError, ValueError):
+        return total, available
+
+
+def _sandbox() -> Iterator[Check]:
+    from llamea_tune.sandbox import layers
+
+    try:
+        found = layers()
+    except LlameaTuneError as problem:
+        yield Check("sandbox", "fail", str(problem))
+        return
+    for layer in found:
+        status: Literal["ok", "warn", "fail"] = "ok" if layer.active else "fail" if layer.required else "warn"
+        need = "" if layer.active else "; needed" if layer.required else "; not needed, the other layers hold"
+        yield Check(f"sandbox: {layer.name}", status, layer.detail + need)
+    missing = [layer.name for layer in found if layer.required and not layer.active]
+    if missing:
+        advice = "candidates run only with --allow-weak-sandbox, which you should use only if you trust all their code"
+        yield Check("sandbox", "fail", f"below its minimum: lacks {', '.join(missing)}; {advice}")
+    else:
+        yield Check("sandbox", "ok", "its minimum is met: candidates can be run")
+
+
+def _compilers() -> Iterator[Check]:
+    for tool, purpose in (("gcc", "recording and tuning kernels on the CPU"), ("nvcc", "some CUDA backends")):
+        path = shutil.which(tool)
+        if path is None:
+            yield Check(tool, "warn", f"not found; only needed for {purpose}")
+        else:
+            yield Check(tool, "ok", path)
+    yield _gpus()
+
+
+def _gpus() -> Check:
+    nvidia_smi = shutil.which("nvidia-smi")
+    if nvidia_smi is None:
+        return Check("GPU", "warn", "no NVIDIA driver found; only needed to record or tune live on a GPU")
+    query = [nvidia_smi, "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        answer = subprocess.run(query, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        return Check("GPU", "warn", f"nvidia-smi does not answer ({problem}); check the driver")
+    gpus = [line.strip() for line in answer.stdout.splitlines() if line.strip()]
+    if answer.returncode != 0 or not gpus:
+        said = " ".join((answer.stdout + answer.stderr).split())[:200]
+        return Check("GPU", "warn", f"nvidia-smi finds none ({said}); only needed to record or tune live on a GPU")
+    return Check("GPU", "ok", "; ".join(gpus))
+
+
+def _optional_packages() -> Iterator[Check]:
+    for package, (source, purpose) in _OPTIONAL.items():
+        try:
+            yield Check(package, "ok", f"{version(package)}, for {purpose}")
+        except PackageNotFoundError:
+            yield Check(package, "warn", f"not installed; for {purpose}: pip install '{source}'")
+
+
+def _folders() -> Iterator[Check]:
+    from llamea_tune.spaces.store import store_folder
+    from llamea_tune.strategies import user_folder
+
+    yield _folder(
+        "cache folder", store_folder().parent, "set LLAMEA_TUNE_CACHE to another; without it work is done again"
+    )
+    yield _folder("strategies folder", user_folder(), "set LLAMEA_TUNE_STRATEGIES to another, or export with --output")
+
+
+def _folder(what: str, folder: Path, otherwise: str) -> Check:
+    """Whether a folder, or the nearest one above that exists, can be written to."""
+    nearest = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    try:
+        with tempfile.TemporaryFile(dir=nearest):
+            free = shutil.disk_usage(nearest).free / _GIB
+    except OSError as problem:
+        return Check(what, "warn", f"{folder} cannot be written ({problem.strerror or problem}); {otherwise}")
+    if free < _LITTLE_DISK_GIB:
+        return Check(what, "warn", f"{folder} has only {free:.2f} GiB free; make room, or {otherwise}")
+    return Check(what, "ok", f"{folder} can be written, {free:.0f} GiB free")
+
+
+def _strategies() -> Iterator[Check]:
+    from llamea_tune.strategies import Origin, catalog
+
+    generated = [info for info in catalog() if info.origin in (Origin.GENERATED, Origin.USER)]
+    broken = 0
+    for info in generated:
+        try:
+            _ = info.options
+        except LlameaTuneError as problem:
+            broken += 1
+            yield Check(f"strategy {info.name}", "warn", str(problem))
+    yield Check("generated strategies", "ok", f"{len(generated) - broken} can be used by name")
+
+
+def check_proposer(spec: str) -> Check:
+    """Whether a proposer is there; asks it for nothing that costs."""
+    from llamea_tune.llm import CompletionError, make_llm
+    from llamea_tune.proposals import OFFLINE
+
+    what = "proposer"
+    if spec == OFFLINE:
+        return Check(what, "ok", "offline needs nothing")
+    quick: dict[str, object] = {"timeout_s": 15.0, "max_retries": 0} if spec.startswith("openai:") else {}
+    try:
+        llm = make_llm(spec, **quick)
+        check = getattr(llm, "check", None)
+        if check is None:
+            return Check(what, "ok", f"{llm.name} is set up; whether it answers shows when it is asked")
+        sure, found = check()
+    except (LlameaTuneError, CompletionError) as problem:
+        return Check(what, "fail", str(problem))
+    return Check(what, "ok" if sure else "warn", found)

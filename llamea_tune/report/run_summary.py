@@ -1,0 +1,162 @@
+"""What a run of evolution came to, in numbers: read from its directory, nothing is run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from llamea_tune.candidate import CandidateState, Scored
+from llamea_tune.evolution.history import History
+from llamea_tune.evolution.leaderboard import Leaderboard
+from llamea_tune.evolution.run_directory import RunDirectory
+from llamea_tune.evolution.selection import by_fitness
+
+_LONGEST_REASON = 160
+
+
+@dataclass(frozen=True)
+class OperatorSummary:
+    """What came of the candidates that one operator asked for."""
+
+    operator: str
+    candidates: int
+    scored: int
+    best: float | None
+
+
+@dataclass(frozen=True)
+class FailureSummary:
+    """Candidates that have no score for the same reason."""
+
+    state: str
+    reason: str
+    candidates: int
+
+
+@dataclass(frozen=True)
+class LLMSummary:
+    """What the language models were asked, and what it took."""
+
+    answers: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run.
+
+    Attributes:
+        path: Its directory.
+        header: What `run.json` holds: date, settings, spaces, versions.
+        candidates: Every candidate, oldest first, with the fitness that it was first given.
+        latest: The same with the fitness on fresh seeds, where there is one.
+        best: The winner on the leaderboard, else the fittest; None if nothing was scored.
+        leaderboard: The outcome; None if the run has not come that far.
+        operators: By operator, in order of first use.
+        failures: By state and reason, most frequent first.
+        llm: None if no language model was asked.
+    """
+
+    path: str
+    header: Mapping[str, Any]
+    candidates: Sequence[Scored]
+    latest: Sequence[Scored]
+    best: Scored | None
+    leaderboard: Leaderboard | None
+    operators: Sequence[OperatorSummary]
+    failures: Sequence[FailureSummary]
+    llm: LLMSummary | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON data, without the code of the candidates."""
+        return {
+            "run": self.path,
+            "created": self.header.get("created"),
+            "settings": self.header.get("settings"),
+            "spaces": self.header.get("spaces"),
+            "candidates": len(self.candidates),
+            "scored": sum(entry.evaluation.fitness is not None for entry in self.latest),
+            "best": None if self.best is None else _best_json(self.best),
+            "leaderboard": None if self.leaderboard is None else self.leaderboard.to_json(),
+            "operators": [asdict(operator) for operator in self.operators],
+            "failures": [asdict(failure) for failure in self.failures],
+            "llm": None if self.llm is None else asdict(self.llm),
+        }
+
+
+def summarise_run(run: RunDirectory) -> RunSummary:
+    """Read a run, finished or not.
+
+    Raises:
+        RunDirectoryError: The directory is corrupt.
+    """
+    judged = run.candidates()
+    history = History(judged, run.confirmations())
+    board = Leaderboard.from_json(run.read_json("leaderboard.json")) if run.has("leaderboard.json") else None
+    latest = history.all()
+    return RunSummary(
+        path=str(run.path),
+        header=run.header(),
+        candidates=[judged[key] for key in sorted(judged)],
+        latest=latest,
+        best=_best(history, board),
+        leaderboard=board,
+        operators=_operators(latest),
+        failures=_failures(latest),
+        llm=_llm([record for record in run.exchanges.records() if record.get("text")]),
+    )
+
+
+def _best(history: History, board: Leaderboard | None) -> Scored | None:
+    winner = board.winner if board is not None else None
+    ranked = by_fitness(history.scored())
+    if winner is not None:
+        return next((entry for entry in history.all() if entry.candidate.id == winner.candidate), None)
+    return ranked[0] if ranked else None
+
+
+def _best_json(best: Scored) -> dict[str, Any]:
+    return {
+        "candidate": best.candidate.id,
+        "class_name": best.candidate.class_name,
+        "description": best.candidate.description,
+        "fitness": best.evaluation.fitness,
+        "interval": best.evaluation.interval,
+    }
+
+
+def _operators(candidates: Sequence[Scored]) -> list[OperatorSummary]:
+    found = []
+    for operator in dict.fromkeys(entry.candidate.operator for entry in candidates):
+        own = [entry.evaluation for entry in candidates if entry.candidate.operator == operator]
+        fitness = [evaluation.fitness for evaluation in own if evaluation.fitness is not None]
+        found.append(OperatorSummary(operator, len(own), len(fitness), max(fitness, default=None)))
+    return found
+
+
+def _failures(candidates: Sequence[Scored]) -> list[FailureSummary]:
+    reasons = Counter(
+        (entry.evaluation.state.value, _first_line(entry.evaluation.reason))
+        for entry in candidates
+        if entry.evaluation.state is not CandidateState.SCORED
+    )
+    return [FailureSummary(state, reason, count) for (state, reason), count in reasons.most_common()]
+
+
+def _first_line(reason: str) -> str:
+    line = next((line.strip() for line in reason.splitlines() if line.strip()), "")
+    return line if len(line) <= _LONGEST_REASON else line[:_LONGEST_REASON] + "…"
+
+
+def _llm(answers: Sequence[Mapping[str, Any]]) -> LLMSummary | None:
+    if not answers:
+        return None
+
+    def total(name: str) -> float:
+        return sum(answer.get(name) or 0 for answer in answers)
+
+    return LLMSummary(len(answers), int(total("prompt_tokens")), int(total("completion_tokens")), total("seconds"))
