@@ -66,7 +66,9 @@ class Confinement:
         """Find out which layers hold here."""
         self._landlock, _ = _attempt(lambda: str(landlock.interface_version()))
         self._identity = self._find_identity()
-        found: dict[str, tuple[bool, str]] = _in_child(self._try_all) or {}
+        found = _in_child(self._try_all)
+        if found is None:
+            raise RuntimeError("the process that tries the layers of the sandbox died")
         self._steps = [step for step in self._steps if found[step.layer][0]]
         self._landlock = found[Layer.LANDLOCK][0]
         found[Layer.NAMESPACES] = self._namespaces
@@ -181,8 +183,8 @@ def _attempt(action: Callable[[], str]) -> tuple[bool, str]:
     """Whether it worked, and what it says or why it did not."""
     try:
         return True, action()
-    except OSError as error:
-        return False, error.strerror or str(error)
+    except (OSError, ValueError) as error:  # setrlimit raises the latter
+        return False, getattr(error, "strerror", None) or str(error)
 
 
 def _in_child(action: Callable[[], _Answer]) -> _Answer | None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
-from llamea_tune.exceptions import SandboxError
+from llamea_tune.exceptions import SandboxError, SettingsError
 from llamea_tune.runners.cached import CachedRunner
 from llamea_tune.runners.meter import Meter, RunBudget
 from llamea_tune.runners.trace import RunResult, RunState
@@ -41,7 +41,12 @@ class Sandbox:
             jobs: How many runs may go on at the same time.
             limits: What each run may use; `Limits()` by default.
             allow_weak: Run even where a required layer is missing.
+
+        Raises:
+            SettingsError: `jobs` is not positive.
         """
+        if jobs < 1:
+            raise SettingsError(f"a sandbox needs at least one worker, not jobs={jobs}; give a positive number")
         self._limits = limits or Limits()
         self._jobs = jobs
         self._allow_weak = allow_weak
@@ -156,7 +161,7 @@ class Sandbox:
         if missing and not self._allow_weak:
             raise SandboxError(
                 f"candidates cannot be confined well enough on this machine, as it lacks {', '.join(missing)}; "
-                "see `llamea-tune doctor`, or allow a weak sandbox if you trust all code that will run"
+                "see `llamea-tune doctor`, or use --allow-weak-sandbox (allow_weak=True) if you trust all code that will run"
             )
 
 

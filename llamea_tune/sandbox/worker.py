@@ -25,7 +25,7 @@ from llamea_tune.spaces.space import Space
 
 _BOOT = "import sys; sys.path += sys.argv[2:]; from llamea_tune.sandbox.zygote import main; main()"
 _START_S = 120.0
-_ANSWER_S = 60.0
+_ANSWER_S = 300.0  # it may have to import and to build a large search space first
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
 
 

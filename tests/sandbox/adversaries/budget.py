@@ -124,7 +124,7 @@ ADVERSARIES = (
     Adversary(
         "wrong-types",
         "asks for something that is no config",
-        "the guest",
+        "its error is a state",
         FAILED,
         "func(None)",
         reason="TypeError",
@@ -133,7 +133,7 @@ ADVERSARIES = (
     Adversary(
         "unhashable",
         "asks for a config of lists",
-        "the guest",
+        "its error is a state",
         FAILED,
         "func([[1], {}, set()] + [[]] * (len(searchspace.param_names) - 3))",
         reason="TypeError",

@@ -111,7 +111,7 @@ ADVERSARIES = (
     Adversary(
         "recursion",
         "calls itself without end",
-        "the guest",
+        "its error is a state",
         FAILED,
         """
         def again():
@@ -136,7 +136,7 @@ ADVERSARIES = (
     Adversary(
         "deep-pickle",
         "pickles a deeply nested object",
-        "the guest",
+        "its error is a state",
         FAILED | KILLED,
         """
         import pickle

@@ -132,7 +132,7 @@ ADVERSARIES = (
         "honest(func, searchspace); os._exit(0)",
         reason="exited by itself with status 0",
     ),
-    Adversary("exit-politely", "raises SystemExit", "the guest", FAILED, "sys.exit(0)", reason="SystemExit"),
+    Adversary("exit-politely", "raises SystemExit", "its error is a state", FAILED, "sys.exit(0)", reason="SystemExit"),
     Adversary("abort", "aborts", "a process of its own", KILLED, "os.abort()", reason="SIGABRT"),
     Adversary(
         "crash",

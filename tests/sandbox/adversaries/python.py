@@ -13,7 +13,7 @@ from adversaries.adversary import (
     foiled,
 )
 
-GUEST = "the guest"
+GUEST = "its error is a state"
 HOST = "the host's meter"
 FORK = "a process of its own"
 
