@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import math
-import sys
 
 from rich import box
-from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 
 from llamea_tune.cli.console import escape, out
+from llamea_tune.cli.wide_tables import print_table
 from llamea_tune.scoring.benchmark import Benchmark, BenchmarkRow
 from llamea_tune.scoring.compare import Comparison
 
 SIGNIFICANCE = 0.05
 
-_WIDEST = 1000
-
 
 def show_benchmark(outcome: Benchmark) -> None:
     """Print the tables: one of the strategies, one of their scores on each space."""
-    _print(summary_table(outcome))
+    print_table(summary_table(outcome))
     if len(outcome.scales) > 1:
         out.print()
-        _print(spaces_table(outcome))
+        print_table(spaces_table(outcome))
     for row in outcome.rows:
         for space, reason in row.failures.items():
             out.print(f"{escape(row.label)} failed on {escape(space)}: {escape(reason)}", soft_wrap=True)
@@ -111,14 +107,5 @@ def _table(title: str) -> Table:
 
 def _per_run(row: BenchmarkRow, name: str) -> float:
     runs = sum(entry.repeats for entry in row.card.spaces.values())
-    return sum(getattr(entry.counts, name) for entry in row.card.spaces.values()) / max(1, runs)
-
-
-def _print(table: Table) -> None:
-    """Print a table; where nobody watches, as wide as it wants to be."""
-    if out.is_terminal:
-        out.print(table)
-        return
-    width = Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum
-    title = max(len(str(text or "")) for text in (table.title, table.caption))
-    Console(file=sys.stdout, highlight=False, width=max(width, title)).print(table)
+    total: int = sum(getattr(entry.counts, name) for entry in row.card.spaces.values())
+    return total / max(1, runs)

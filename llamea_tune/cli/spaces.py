@@ -11,6 +11,7 @@ from rich.table import Table
 
 from llamea_tune.cli import options
 from llamea_tune.cli.console import escape, out, print_json
+from llamea_tune.cli.wide_tables import print_table
 
 if TYPE_CHECKING:
     from llamea_tune.spaces import Space
@@ -70,7 +71,7 @@ def list_spaces(
         return
     table = Table(box=None, pad_edge=False)
     table.add_column("space", no_wrap=True)
-    for heading in ("configs", "valid", "parameters", "evaluations", "budget", "median / optimum"):
+    for heading in ("configs", "valid", "params", "evals", "budget", "median/best"):
         table.add_column(heading, justify="right", no_wrap=True)
     for fact in facts:
         numbers = [f"{fact[key]:,}" for key in ("configs", "valid", "parameters")]
@@ -79,7 +80,7 @@ def list_spaces(
         )
         ratio = "-" if fact["median_to_optimum"] is None else f"{fact['median_to_optimum']:.2f}"
         table.add_row(escape(fact["name"]), *numbers, *budget, ratio)
-    out.print(table)
+    print_table(table)
 
 
 def show_space(

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from llamea_tune.cli import options
 from llamea_tune.cli.console import err, escape, out, print_json
+from llamea_tune.cli.wide_tables import print_table
 
 if TYPE_CHECKING:
     from llamea_tune.export.record import StrategyRecord
@@ -61,7 +62,7 @@ def list_strategies(as_json: options.AsJson = False) -> None:
     table.add_column("what it does")
     for info, record in infos:
         table.add_row(escape(info.name), _ORIGINS[info.origin.value], escape(record.description) if record else "")
-    out.print(table)
+    print_table(table)
 
 
 def show_strategy(
@@ -121,7 +122,7 @@ def _show_options(taken: dict[str, StrategyOption]) -> None:
     for key, option in taken.items():
         table.add_row(escape(key), escape(repr(_plain(option.default))), escape(option.description))
     out.print()
-    out.print(table)
+    print_table(table)
 
 
 def _show_record(record: StrategyRecord) -> None:
@@ -147,7 +148,7 @@ def _show_record(record: StrategyRecord) -> None:
     for what, fact in facts.items():
         if fact:
             table.add_row(escape(what), escape(fact))
-    out.print(table)
+    print_table(table)
 
 
 def _plain(value: Any) -> Any:

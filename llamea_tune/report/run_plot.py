@@ -29,7 +29,8 @@ def run_figure(summary: RunSummary) -> Any:
         axes.step(numbers[first:], best, where="post", color="black", linewidth=1, label="best so far")
         low = float(np.nanmin(fitness))
         failed = numbers[~scored]
-        axes.plot(failed, np.full(len(failed), low), "x", color="grey", markersize=5, label="no score")
+        if len(failed):
+            axes.plot(failed, np.full(len(failed), low), "x", color="grey", markersize=5, label="no score")
     _mark_generations(axes, summary)
     axes.set_xlabel("candidate")
     axes.set_ylabel("fitness: 0 = random search, 1 = optimum at once")

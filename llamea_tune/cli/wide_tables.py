@@ -1,0 +1,23 @@
+"""Tables that are not cut to 80 columns where nobody watches."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
+from llamea_tune.cli.console import out
+
+_WIDEST = 1000
+
+
+def print_table(table: Table) -> None:
+    """Print a table: fitted into a terminal, but into a file or pipe as wide as it wants to be."""
+    if out.is_terminal:
+        out.print(table)
+        return
+    natural = Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum
+    texts = max(len(str(text or "")) for text in (table.title, table.caption))
+    Console(file=sys.stdout, highlight=False, width=max(natural, texts, 1)).print(table)
