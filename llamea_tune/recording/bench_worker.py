@@ -84,9 +84,16 @@ class _Bench:
         except _WrongResultError:
             return self._failed_run(start), "wrong result", True
         except Exception as err:
-            # after an error on a GPU its context is worth nothing
-            return self._failed_run(start), f"{type(err).__name__}: {err}", self._kernel.on_cpu
+            return self._failed_run(start), f"{type(err).__name__}: {err}", self._usable()
         return result, self.device.message, True
+
+    def _usable(self) -> bool:
+        """Whether the device still works: after a kernel's invalid access, a GPU's context answers nothing but errors."""
+        try:
+            self.device.dev.synchronize()
+        except Exception:
+            return False
+        return True
 
     @staticmethod
     def _failed_run(start: float) -> dict[str, Any]:

@@ -137,6 +137,17 @@ def compile_nvrtc(toolchain: Toolchain, name: str, text: str, stem: Path) -> tup
     return cubin, lowered.decode()
 
 
+def nvrtc_version() -> str:
+    """Version of NVRTC, such as `13.0`; empty where it can't be loaded."""
+    try:
+        from cuda.bindings import nvrtc
+
+        _, major, minor = nvrtc.nvrtcVersion()
+    except (ImportError, RuntimeError, OSError):
+        return ""
+    return f"{major}.{minor}"
+
+
 def cuda_include() -> str:
     """Folder of CUDA's headers, or an empty string if there is none."""
     home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")

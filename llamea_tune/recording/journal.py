@@ -28,15 +28,16 @@ class Journal:
     next. Hold `lock` to append, and to be sure that nobody else measures meanwhile.
     """
 
-    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, header: Mapping[str, Any], *, wait: bool = True) -> None:
         """Open a journal, or start one.
 
         Args:
             path: The file.
             header: As from `cache_file.cache_header`; that of an existing file has to say the same.
+            wait: Whether to wait for another process that holds the lock, or to refuse.
 
         Raises:
-            RecordingError: The file is no journal, or of another kernel, version of it, or device.
+            RecordingError: The file is no journal, or of another kernel, version of it, or device, or in use.
         """
         self.path = path
         self.entries: dict[str, Entry] = {}
@@ -47,7 +48,7 @@ class Journal:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as err:
             raise RecordingError(f"{path} cannot be opened ({err.strerror}); choose another place") from err
-        with self.lock():
+        with self.lock(wait=wait):
             if os.fstat(self._file).st_size == 0:
                 self._write((json.dumps(header)[:-1] + f", {_OPENING}\n").encode())
             self._read_header(header)
@@ -64,10 +65,13 @@ class Journal:
         os.close(self._file)
 
     @contextlib.contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self, *, wait: bool = True) -> Iterator[None]:
         """Exclude other processes; may be nested. What they wrote before is in `entries` once inside."""
         if not self._locks:
-            fcntl.flock(self._file, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as err:
+                raise RecordingError(f"{self.path} is in use by another process; wait until it has ended") from err
         self._locks += 1
         try:
             if self._read_to:

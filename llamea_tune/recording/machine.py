@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from llamea_tune.recording.bench import DeviceInfo
+from llamea_tune.recording.compiling import nvrtc_version
 from llamea_tune.recording.kernel_folder import KernelFolder
 
 _GPU_FIELDS = (
@@ -101,10 +102,11 @@ def _versions() -> dict[str, str]:
 
 
 def _compiler(kernel: KernelFolder, device: DeviceInfo) -> str:
-    command = (kernel.compiler or "g++") if kernel.on_cpu else "nvcc"
-    lines = _output([command, "--version"]).splitlines()
-    shown = lines[0 if kernel.on_cpu else -1] if lines else "unknown"
-    return shown if kernel.on_cpu or device.backend == "pycuda" else f"NVRTC of the CUDA toolkit ({shown})"
+    if kernel.on_cpu:
+        return next(iter(_output([kernel.compiler or "g++", "--version"]).splitlines()), "unknown")
+    if device.backend == "pycuda":
+        return next(iter(_output(["nvcc", "--version"]).splitlines()[-1:]), "unknown")
+    return f"NVRTC {nvrtc_version()}" if device.backend in ("nvcuda", "cupy") else "the backend's own"
 
 
 def _governor() -> str:

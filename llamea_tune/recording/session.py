@@ -114,7 +114,8 @@ def record(
         on_progress: Called after each measurement.
 
     Raises:
-        RecordingError: No device, no compiler, a kernel that fails everywhere, or a wrong result.
+        RecordingError: No device, no compiler, a kernel that fails everywhere, or a wrong result; or another session
+            is recording the same.
         SettingsError: A part or sample that makes no sense.
     """
     start = time.monotonic()
@@ -127,7 +128,11 @@ def record(
         if not share and all(config_key(config) in known for config in plan.wanted()):
             return _summary(plan.cache, known, 0, Noise())
         machine = describe_machine(kernel, bench.device, device) | {"iterations": iterations, "seed": seed}
-        with Journal(plan.journal(), header) as journal, journal.lock(), _compilers(bench, compilers) as ahead:
+        with (
+            Journal(plan.journal(), header, wait=False) as journal,
+            journal.lock(wait=False),
+            _compilers(bench, compilers) as ahead,
+        ):
             session = _Session(bench, ahead, journal, stop_on_wrong_result, on_progress)
             finished = session.measure_all(share, None if time_limit_s is None else start + time_limit_s)
             if finished and not plan.about().is_file():
