@@ -1,0 +1,157 @@
+"""Whole runs in real processes: the same seed gives the same run, whatever interrupts it."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+
+def journal(run: Path) -> list[dict]:
+    return [json.loads(line) for line in (run / "candidates.jsonl").read_text().splitlines()]
+
+
+def processes_in_session(leader: int) -> list[int]:
+    """Processes of the session that `leader` led, and of those started from there by the sandbox."""
+    alive = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            environment = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
+            state = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if state[0] != "Z" and (int(state[3]) == leader or f"MARK={leader}".encode() in environment):
+            alive.append(int(entry.name))
+    return alive
+
+
+@pytest.fixture(scope="module")
+def finished(cli, tmp_path_factory):
+    run = tmp_path_factory.mktemp("runs") / "finished"
+    done = cli("evolve", "--run-dir", run, "--seed", "3")
+    assert done.returncode == 0, done.stderr
+    return run, done
+
+
+def test_a_run_shows_progress_a_leaderboard_and_how_to_export(finished):
+    run, done = finished
+    assert "making the leaderboard: 4 contenders" in done.stderr
+    board = json.loads((run / "leaderboard.json").read_text())
+    assert {row["label"] for row in board["rows"] if row["candidate"] is None} == {"genetic_algorithm", "random_sample"}
+    means = [row["mean"] for row in board["rows"]]
+    assert means == sorted(means, reverse=True)
+    winner = next(row["candidate"] for row in board["rows"] if row["candidate"])
+    assert f"llamea-tune export {run} --candidate {winner} --name" in done.stdout
+
+
+def test_everything_is_logged(finished):
+    run, _ = finished
+    header = json.loads((run / "run.json").read_text())
+    assert header["settings"]["seed"] == 3
+    assert {space["name"] for space in header["spaces"]} == {"synthetic/gpu_one", "synthetic/gpu_two"}
+    judged = [record for record in journal(run) if record["kind"] == "judged"]
+    assert [record["candidate"]["id"] for record in judged] == [f"{number:04d}" for number in range(8)]
+    for record in judged:
+        candidate = record["candidate"]
+        code = run / "candidates" / f"{candidate['id']}_{candidate['class_name']}.py"
+        assert code.read_text() == candidate["code"]
+    by_id = {record["candidate"]["id"]: record["candidate"] for record in judged}
+    for candidate in by_id.values():
+        assert all(by_id[parent]["generation"] < candidate["generation"] for parent in candidate["parents"])
+
+
+def test_survivors_were_confirmed_on_fresh_seeds(finished):
+    run, _ = finished
+    records = journal(run)
+    confirmed = [record for record in records if record["kind"] == "confirmed"]
+    first = {r["candidate"]["id"]: r["evaluation"] for r in records if r["kind"] == "judged"}
+    assert len(confirmed) >= 2
+    assert all(record["evaluation"]["scores"] != first[record["id"]]["scores"] for record in confirmed)
+
+
+def test_the_same_seed_gives_the_same_leaderboard_whatever_the_jobs(finished, cli, tmp_path):
+    run, _ = finished
+    again = tmp_path / "again"
+    assert cli("evolve", "--run-dir", again, "--seed", "3", "--jobs", "1").returncode == 0
+    assert (again / "leaderboard.json").read_bytes() == (run / "leaderboard.json").read_bytes()
+
+
+def test_killed_ten_times_and_resumed_it_ends_the_same(finished, command, tmp_path):
+    """`kill -9` of the main process at random moments; nothing it started outlives it for long."""
+    uninterrupted, _ = finished
+    run = tmp_path / "killed"
+    rng = random.Random(0)
+    line = command("evolve", "--run-dir", run, "--seed", "3", "--quiet")
+    kills = 0
+    while kills < 10:
+        process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        try:
+            process.wait(timeout=rng.uniform(0.8, 2.5))
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+            if not (run / "run.json").exists():
+                continue  # killed before there was a run: the same command starts it
+        else:
+            assert process.returncode == 0, process.stderr.read()
+            if (run / "leaderboard.json").exists():
+                # Finished in between: take its last lines away, as if it had been killed there.
+                (run / "leaderboard.json").unlink()
+                log = run / "candidates.jsonl"
+                content = log.read_bytes()
+                log.write_bytes(content[: rng.randrange(len(content) // 2, len(content))])
+        finally:
+            process.stderr.close()
+        deadline = time.monotonic() + 10
+        while processes_in_session(process.pid) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not processes_in_session(process.pid)
+        line = command("resume", run, "--quiet", "--jobs", "2")
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (run / "leaderboard.json").read_bytes() == (uninterrupted / "leaderboard.json").read_bytes()
+
+
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(finished, command, tmp_path):
+    uninterrupted, _ = finished
+    run = tmp_path / "stopped"
+    line = command("evolve", "--run-dir", run, "--seed", "3")
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while not (run / "candidates.jsonl").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert f"llamea-tune resume {run}" in errors
+    assert "Traceback" not in errors
+    assert not processes_in_session(process.pid)
+    subprocess.run(command("resume", run, "--quiet"), check=True, capture_output=True)
+    assert (run / "leaderboard.json").read_bytes() == (uninterrupted / "leaderboard.json").read_bytes()
+
+
+def test_resuming_a_finished_run_changes_nothing(finished, cli):
+    run, _ = finished
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    assert cli("resume", run).returncode == 0
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
+def test_a_winner_is_exported_and_works_by_name(finished, cli, strategies_folder, tmp_path):
+    run, _ = finished
+    done = cli("export", run, "--name", "evolved_here")
+    assert done.returncode == 0, done.stderr
+    record = json.loads((strategies_folder / "evolved_here.json").read_text())
+    assert record["proposer"] == "offline"
+    assert record["training_score"]["repeats"] == 3
+    assert {entry["name"] for entry in record["training"]} == {"synthetic/gpu_one", "synthetic/gpu_two"}
+    listed = cli("evolve", "--run-dir", tmp_path / "next", "--rivals", "evolved_here", "--max-candidates", "2")
+    assert listed.returncode == 0, listed.stderr
+    assert "evolved_here" in listed.stdout
