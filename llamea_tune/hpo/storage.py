@@ -1,0 +1,150 @@
+"""A study on disk: its directory, what it was started with, and Optuna's journal, which survives a crash at any moment.
+
+study.json     what is tuned, on which spaces, how
+journal.log    Optuna's journal; `optuna-dashboard <directory>/journal.log` shows it, during the study too
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from llamea_tune.exceptions import RunDirectoryError
+from llamea_tune.hpo.samplers import optuna
+
+if TYPE_CHECKING:
+    from optuna import Study
+    from optuna.pruners import BasePruner
+
+FORMAT = 1
+STUDY_NAME = "llamea-tune"
+_PATIENCE_S = 5.0  # for the last process of a killed study to go
+
+
+class _FileLock:
+    """Optuna's lock around writes to the journal, by the operating system, which frees it when its holder dies."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[str] | None = None
+
+    def acquire(self) -> bool:
+        """Wait for the lock."""
+        self._file = self._path.open("w")
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        return True
+
+    def release(self) -> None:
+        """Give it back."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+class StudyDirectory:
+    """The directory of one study."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.journal = path / "journal.log"
+
+    @contextmanager
+    def opened(self, header: Mapping[str, Any]) -> Iterator[None]:
+        """Make or reopen the directory, and hold it for this process.
+
+        Args:
+            header: What is tuned, on which spaces, how. An existing study must have the same.
+
+        Raises:
+            RunDirectoryError: It belongs to something else, is in use, or cannot be written.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with (self.path / "lock").open("w") as lock:
+                self._hold(lock)
+                self._check_header({"format": FORMAT, **header})
+                drop_half_line(self.journal)
+                yield
+        except OSError as err:
+            message = f"{self.path} cannot be used for a study ({err.strerror or err}); choose another directory."
+            raise RunDirectoryError(message) from err
+
+    def load(self, pruner: BasePruner | None = None) -> Study:
+        """Optuna's study; every process that takes part needs its own."""
+        module = optuna()
+        backend = module.storages.journal.JournalFileBackend(
+            str(self.journal), lock_obj=_FileLock(self.path / "journal.lock")
+        )
+        study: Study = module.create_study(
+            storage=module.storages.JournalStorage(backend),
+            study_name=STUDY_NAME,
+            direction="maximize",
+            pruner=pruner or module.pruners.NopPruner(),
+            load_if_exists=True,
+        )
+        return study
+
+    def _hold(self, lock: IO[str]) -> None:
+        """Lock by process, so that the study's own workers, which inherit the file, do not hold on to it."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as err:
+                if time.monotonic() > deadline:
+                    message = f"{self.path} is in use by another process; wait for it to end, or stop it first."
+                    raise RunDirectoryError(message) from err
+                time.sleep(0.1)
+            else:
+                return
+
+    def _check_header(self, header: Mapping[str, Any]) -> None:
+        path = self.path / "study.json"
+        wanted = json.loads(json.dumps(header))
+        if not path.exists():
+            if self.journal.exists():
+                raise RunDirectoryError(f"{self.path} holds a journal without {path.name}; choose another directory.")
+            scratch = path.with_suffix(".new")
+            scratch.write_text(json.dumps(wanted, indent=2) + "\n")
+            scratch.replace(path)
+            return
+        try:
+            found = json.loads(path.read_text())
+        except ValueError as err:
+            raise RunDirectoryError(f"{path} is no JSON ({err}); restore it, or choose another directory.") from err
+        different = sorted(key for key in {*wanted, *found} if wanted.get(key) != found.get(key))
+        if different:
+            what = ", ".join(different)
+            message = (
+                f"{self.path} holds a study with other settings ({what}); repeat those, or choose another directory."
+            )
+            raise RunDirectoryError(message)
+
+
+def drop_half_line(path: Path) -> None:
+    """Drop a half-written last line, which a crash leaves and Optuna does not read over."""
+    if not path.exists():
+        return
+    content = path.read_bytes()
+    end = content.rfind(b"\n") + 1
+    if end < len(content):
+        os.truncate(path, end)
+
+
+def fail_interrupted(study: Study) -> int:
+    """Fail the trials that were under way when the study was interrupted.
+
+    Returns:
+        How many there were.
+    """
+    state = optuna().trial.TrialState
+    stale = study.get_trials(deepcopy=False, states=(state.RUNNING,))
+    for trial in stale:
+        study.tell(trial.number, state=state.FAIL)
+    return len(stale)

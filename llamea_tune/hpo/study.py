@@ -1,0 +1,235 @@
+"""A study of a strategy's hyperparameters, on all cores, kept in a directory."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from llamea_tune.candidate import HyperparameterValue
+from llamea_tune.exceptions import SettingsError
+from llamea_tune.hpo.objective import FLOOR
+from llamea_tune.hpo.pairs import PairRuns, ordered_pairs
+from llamea_tune.hpo.samplers import SAMPLERS, make_sampler, optuna
+from llamea_tune.hpo.storage import StudyDirectory, fail_interrupted
+from llamea_tune.hpo.subject import Subject
+from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, record_of, run_trial
+from llamea_tune.sandbox.program import Limits
+from llamea_tune.scoring.score import space_scale
+from llamea_tune.scoring.seeds import run_seed
+from llamea_tune.scoring.workers import Workers
+from llamea_tune.spaces.space import Space
+
+if TYPE_CHECKING:
+    from optuna import Study
+    from optuna.pruners import BasePruner
+
+P_THRESHOLD = 0.1
+"""How sure the pruner must be that a trial is worse than the best one, as a p-value."""
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """How to tune.
+
+    Attributes:
+        trials: Trials to make in all; a study that is continued makes those that are missing.
+        repeats: Repeats on each space that a trial is run on, unless it is pruned.
+        seed: Seed of everything random.
+        sampler: How hyperparameters are chosen, one of `SAMPLERS`.
+        prune: Whether trials that are clearly worse than the best are stopped early.
+        baseline: Name of the baseline that scores are relative to.
+        limits: What one run of a program may use.
+    """
+
+    trials: int = 100
+    repeats: int = 10
+    seed: int = 1
+    sampler: str = "tpe"
+    prune: bool = True
+    baseline: str = "exact"
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense.
+
+        Raises:
+            SettingsError: A number is out of range, or the sampler is unknown.
+        """
+        for name in ("trials", "repeats"):
+            if getattr(self, name) < 1:
+                raise SettingsError(f"--{name} is {getattr(self, name)}; it must be at least 1.")
+        if self.sampler not in SAMPLERS:
+            raise SettingsError(f"--sampler is {self.sampler!r}; choose one of: {', '.join(SAMPLERS)}.")
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """What a study found.
+
+    Attributes:
+        trials: All trials that are over, in order; interrupted ones are not among them.
+        default: The trial of the defaults.
+        best: The best trial that was run on all pairs; None if no hyperparameters got through all of them.
+        pairs: Pairs of space and repeat that a trial is run on.
+    """
+
+    trials: tuple[TrialRecord, ...]
+    default: TrialRecord | None
+    best: TrialRecord | None
+    pairs: int
+
+    @property
+    def runs(self) -> int:
+        """Runs that were made."""
+        return sum(trial.runs for trial in self.trials)
+
+    @property
+    def runs_unpruned(self) -> int:
+        """Runs that the same trials would have taken without pruning."""
+        return sum(self.pairs if trial.outcome is TrialOutcome.PRUNED else trial.runs for trial in self.trials)
+
+    def count(self, outcome: TrialOutcome) -> int:
+        """How many trials ended so."""
+        return sum(trial.outcome is outcome for trial in self.trials)
+
+
+@dataclass(frozen=True)
+class TrialDone:
+    """A trial is over; `done` of `total` are."""
+
+    trial: TrialRecord
+    done: int
+    total: int
+
+
+Observer = Callable[[TrialDone], None]
+
+
+def tune(
+    subject: Subject,
+    spaces: Sequence[Space],
+    settings: StudySettings,
+    directory: Path,
+    *,
+    jobs: int = 1,
+    allow_weak: bool = False,
+    observe: Observer | None = None,
+) -> StudyResult:
+    """Tune hyperparameters, or go on with a study that was interrupted or should get more trials.
+
+    The defaults are always among the trials. With one job the outcome depends on the settings alone, even if the study
+    was interrupted.
+
+    Args:
+        subject: What to tune.
+        spaces: Search spaces with distinct names.
+        settings: How.
+        directory: Directory of the study; made if it is missing.
+        jobs: Trials to run at the same time.
+        allow_weak: Whether programs may run where the machine offers only a weaker sandbox.
+        observe: Called after every trial.
+
+    Raises:
+        RunDirectoryError: The directory belongs to another study, is in use, or cannot be written.
+        MissingDependencyError: Optuna, or what the sampler needs, is not installed.
+        SandboxError: Programs cannot be run safely here.
+        StrategyError: There is no such strategy.
+    """
+    make_sampler(settings.sampler, 0)
+    scales = [space_scale(space, settings.baseline) for space in spaces]
+    pairs = ordered_pairs(spaces, settings.repeats, settings.seed)
+    runs = PairRuns(spaces, scales, limits=settings.limits, allow_weak=allow_weak)
+    if subject.contender.program is None:
+        _ = runs.trusted  # before the workers are forked, which then share it
+    store = StudyDirectory(directory)
+    with store.opened(_header(subject, spaces, settings)), warnings.catch_warnings(action="ignore"):
+        study = store.load()
+        fail_interrupted(study)
+        if default_trial(study, subject.defaults) is None:
+            study.enqueue_trial(dict(subject.defaults), skip_if_exists=True)
+
+        opened: dict[str, Study] = {}
+
+        def make(slot: int) -> TrialRecord:
+            """Make one trial; in a worker."""
+            if not opened:
+                opened["study"] = store.load(make_pruner(settings.prune, len(spaces)))
+            opened["study"].sampler = make_sampler(settings.sampler, run_seed(settings.seed, "sampler", slot))
+            return run_trial(opened["study"], subject, pairs, runs, slot)
+
+        with Workers(make, jobs) as workers:
+            _make_trials(study, workers, settings.trials, observe or _ignore)
+        return study_result(study, subject.defaults, len(pairs))
+
+
+def make_pruner(prune: bool, n_spaces: int) -> BasePruner:
+    """The pruner of a study: it looks once every space has had its turn."""
+    pruners = optuna().pruners
+    pruner: BasePruner = pruners.NopPruner()
+    if prune:
+        pruner = pruners.WilcoxonPruner(p_threshold=P_THRESHOLD, n_startup_steps=max(4, n_spaces))
+    return pruner
+
+
+def study_result(study: Study, defaults: Mapping[str, HyperparameterValue], pairs: int) -> StudyResult:
+    """What a study has found so far.
+
+    Args:
+        study: The study.
+        defaults: The defaults of what is tuned.
+        pairs: Pairs that a trial is run on.
+    """
+    over = [record_of(trial) for trial in _finished(study)]
+    complete = [trial for trial in over if trial.outcome is TrialOutcome.COMPLETE]
+    best = max(complete, key=lambda trial: (trial.value, -trial.number), default=None)
+    return StudyResult(tuple(over), default_trial(study, defaults), best, pairs)
+
+
+def default_trial(study: Study, defaults: Mapping[str, HyperparameterValue]) -> TrialRecord | None:
+    """The trial of the defaults, None while there is none that is over."""
+    return next((record_of(trial) for trial in _finished(study) if trial.params == defaults), None)
+
+
+def _finished(study: Study) -> list[Any]:
+    return study.get_trials(deepcopy=False, states=(optuna().trial.TrialState.COMPLETE,))
+
+
+def _make_trials(study: Study, workers: Workers[int, TrialRecord], total: int, observe: Observer) -> None:
+    """Make the missing trials. Each has a slot of its own, which its random choices come from."""
+    while True:
+        taken = {trial.user_attrs["slot"] for trial in _finished(study)}
+        missing = [slot for slot in range(total) if slot not in taken]
+        if not missing:
+            return
+        done = total - len(missing)
+        for number, record in workers.results(missing, last=lambda _: False):
+            done += 1
+            observe(TrialDone(record or _bury(study, missing[number]), done, total))
+
+
+def _bury(study: Study, slot: int) -> TrialRecord:
+    """End the trial of a process that died."""
+    running = study.get_trials(deepcopy=False, states=(optuna().trial.TrialState.RUNNING,))
+    dead = next(trial for trial in running if trial.user_attrs.get("slot") == slot)
+    return record_of(study.tell(dead.number, FLOOR))
+
+
+def _header(subject: Subject, spaces: Sequence[Space], settings: StudySettings) -> dict[str, Any]:
+    """What must be the same when a study is continued."""
+    contender = subject.contender
+    return {
+        "strategy": contender.strategy,
+        "options": dict(contender.options),
+        "program": None if contender.program is None else asdict(contender.program),
+        "defaults": dict(subject.defaults),
+        "ranges": {name: asdict(entry) for name, entry in subject.ranges.items()},
+        "spaces": [{"name": space.name, "content_hash": space.content_hash} for space in spaces],
+        **{name: value for name, value in asdict(settings).items() if name != "trials"},
+    }
+
+
+def _ignore(_event: TrialDone) -> None:
+    """Tell nobody."""

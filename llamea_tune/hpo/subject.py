@@ -1,0 +1,131 @@
+"""What is tuned: a contender, the defaults of its hyperparameters, and where they may lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from llamea_tune.candidate import HyperparameterRange, HyperparameterValue
+from llamea_tune.exceptions import StrategyError
+from llamea_tune.hpo.ranges import candidate_ranges, containing
+from llamea_tune.sandbox.program import Program
+from llamea_tune.sandbox.static_check import RejectedCode, check
+from llamea_tune.scoring.contender import Contender
+from llamea_tune.strategies import Origin, StrategyInfo, resolve
+
+Values = Mapping[str, HyperparameterValue]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Something whose hyperparameters can be tuned.
+
+    Attributes:
+        contender: It, with its defaults; options that it already has are held fixed.
+        defaults: Default of each hyperparameter that is tuned.
+        ranges: Range of each, in the same order; each contains its default.
+    """
+
+    contender: Contender
+    defaults: Values
+    ranges: Mapping[str, HyperparameterRange]
+
+    def contender_with(self, values: Values, label: str | None = None) -> Contender:
+        """The contender with other hyperparameters.
+
+        Args:
+            values: The hyperparameters to set.
+            label: How tables name it; as before by default.
+        """
+        name = self.contender.label if label is None else label
+        program = self.contender.program
+        if program is not None:
+            set_values = {**program.hyperparameters, **values}
+            return Contender(name, program=replace(program, hyperparameters=set_values))
+        return Contender(name, self.contender.strategy, {**self.contender.options, **values})
+
+
+def program_subject(label: str, program: Program, declared: Mapping[str, HyperparameterRange] | None = None) -> Subject:
+    """A candidate's code as something to tune.
+
+    Args:
+        label: How tables name it.
+        program: The code; hyperparameters that it sets are held fixed.
+        declared: Ranges that its author or the user declared.
+
+    Raises:
+        StrategyError: The code breaks the contract of candidates, or has nothing to tune.
+    """
+    try:
+        checked = check(program.code)
+    except RejectedCode as err:
+        raise StrategyError(f"{label} cannot be run: {err}.") from err
+    if checked.class_name != program.class_name:
+        message = f"{label} is not the class that derives from OptAlg; that is {checked.class_name}, so name that."
+        raise StrategyError(message)
+    unknown = sorted(set(program.hyperparameters) - set(checked.hyperparameters))
+    if unknown:
+        takes = ", ".join(checked.hyperparameters) or "none"
+        raise StrategyError(f"{label} takes no hyperparameter {unknown[0]!r}; its hyperparameters are: {takes}.")
+    free = _without(checked.hyperparameters, program.hyperparameters)
+    return _subject(Contender(label, program=program), free, candidate_ranges(free, declared or {}))
+
+
+def strategy_subject(contender: Contender, declared: Mapping[str, HyperparameterRange] | None = None) -> Subject:
+    """A named strategy as something to tune.
+
+    Args:
+        contender: The strategy; options that it sets are held fixed.
+        declared: Ranges that the user declared.
+
+    Raises:
+        StrategyError: There is no such strategy, or it has nothing to tune.
+        MissingDependencyError: The strategy needs a package that is not installed.
+    """
+    info = resolve(contender.strategy or "")
+    if info.origin is Origin.PYATF:
+        message = f"{info.name} has no hyperparameters: pyATF's techniques take no options; compare them as they are."
+        raise StrategyError(message)
+    defaults, descriptions = _plain_defaults(info), {name: text for name, (text, _) in info.options.items()}
+    free = _without(defaults, contender.options)
+    known = {**_module_choices(info, free), **(declared or {})}
+    return _subject(contender, free, candidate_ranges(free, known, descriptions))
+
+
+def make_subject(contender: Contender, declared: Mapping[str, HyperparameterRange] | None = None) -> Subject:
+    """Any contender as something to tune; see `program_subject` and `strategy_subject`."""
+    if contender.program is not None:
+        return program_subject(contender.label, contender.program, declared)
+    return strategy_subject(contender, declared)
+
+
+def _subject(contender: Contender, free: Values, ranges: Mapping[str, HyperparameterRange]) -> Subject:
+    if not ranges:
+        message = f"{contender.label} has no hyperparameters to tune; declare ranges for it, or compare it as it is."
+        raise StrategyError(message)
+    return Subject(contender, {name: free[name] for name in ranges}, ranges)
+
+
+def _without(defaults: Values, fixed: Mapping[str, object]) -> dict[str, HyperparameterValue]:
+    return {name: value for name, value in defaults.items() if name not in fixed}
+
+
+def _plain_defaults(info: StrategyInfo) -> dict[str, HyperparameterValue]:
+    """Defaults of a strategy's options that are plain values; the others cannot be tuned."""
+    return {
+        name: option.default
+        for name, option in info.options.items()
+        if isinstance(option.default, bool | int | float | str)
+    }
+
+
+def _module_choices(info: StrategyInfo, defaults: Values) -> dict[str, HyperparameterRange]:
+    """Choices of options whose description lists none, but whose module does, as Kernel Tuner's `supported_methods`."""
+    from kernel_tuner.interface import strategy_map
+
+    found = {}
+    for name, default in defaults.items():
+        choices = getattr(strategy_map[info.name], f"supported_{name}s", None)
+        if isinstance(choices, list | tuple) and default in choices and all(isinstance(c, str) for c in choices):
+            found[name] = containing(HyperparameterRange("categorical", choices=tuple(choices)), default)
+    return found

@@ -1,0 +1,158 @@
+"""One trial of a study: choose hyperparameters, run them pair by pair, stop where they are clearly worse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from llamea_tune.candidate import HyperparameterRange, HyperparameterValue
+from llamea_tune.hpo.objective import FLOOR, run_score
+from llamea_tune.hpo.pairs import Pair, PairRuns
+from llamea_tune.hpo.subject import Subject
+
+if TYPE_CHECKING:
+    from optuna import Study
+    from optuna.trial import FrozenTrial, Trial
+
+
+class TrialOutcome(StrEnum):
+    """How a trial ended."""
+
+    COMPLETE = "complete"  # it was run on all pairs
+    PRUNED = "pruned"  # it was clearly worse than the best on the same pairs; its value is estimated from those
+    FAILED = "failed"  # a run failed with these hyperparameters
+    REPEATED = "repeated"  # the same hyperparameters as an earlier trial; nothing was run
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """A trial that is over.
+
+    Attributes:
+        number: Its number in the study.
+        values: The hyperparameters.
+        value: Its mean score over all pairs, or an estimate; `FLOOR` if it failed.
+        outcome: How it ended.
+        runs: Runs that it took.
+        reason: Why it failed.
+    """
+
+    number: int
+    values: Mapping[str, HyperparameterValue]
+    value: float
+    outcome: TrialOutcome
+    runs: int
+    reason: str = ""
+
+
+def run_trial(
+    study: Study,
+    subject: Subject,
+    pairs: Sequence[Pair],
+    runs: PairRuns,
+    slot: int,
+    chunks: Iterable[int] | None = None,
+) -> TrialRecord:
+    """Ask a study for hyperparameters, try them, tell it the outcome.
+
+    Args:
+        study: The study.
+        subject: What is tuned.
+        pairs: All pairs, in the study's order.
+        runs: Makes the runs.
+        slot: The trial's place in the study's plan.
+        chunks: How many pairs to run before looking whether to stop, chunk by chunk, the last one repeated; by default
+            every pair is looked at.
+    """
+    trial = study.ask()
+    trial.set_user_attr("slot", slot)
+    values = _suggest(trial, subject.ranges)
+    twin = _twin(study, trial.number, trial.params)
+    if twin is not None:
+        return _finish(study, trial, record_of(twin).value, TrialOutcome.REPEATED, 0, record_of(twin).reason)
+    contender = subject.contender_with(values)
+    scores: list[float] = []
+    for chunk in _chunked(pairs, chunks):
+        made = runs.run(contender, chunk)
+        for pair, run in zip(chunk, made, strict=False):
+            if not run.state.scorable:
+                return _finish(study, trial, FLOOR, TrialOutcome.FAILED, len(scores) + 1, run.reason)
+            score = run_score(runs.scales[pair.space], run)
+            trial.report(score, len(scores))
+            scores.append(score)
+        best = best_complete(study)
+        if len(scores) < len(pairs) and best is not None and trial.should_prune():
+            return _finish(study, trial, _estimate(best, scores), TrialOutcome.PRUNED, len(scores))
+    return _finish(study, trial, sum(scores) / len(scores), TrialOutcome.COMPLETE, len(scores))
+
+
+def record_of(trial: FrozenTrial) -> TrialRecord:
+    """What a trial of the storage that is over says."""
+    attributes = trial.user_attrs
+    outcome = TrialOutcome(attributes.get("outcome", TrialOutcome.FAILED))
+    reason = attributes.get("reason", "") if "outcome" in attributes else "its process died"
+    value = FLOOR if trial.value is None else trial.value
+    return TrialRecord(trial.number, trial.params, value, outcome, attributes.get("runs", 0), reason)
+
+
+def best_complete(study: Study) -> FrozenTrial | None:
+    """The best trial so far, None if none was run on all pairs."""
+    try:
+        best = study.best_trial
+    except ValueError:
+        return None
+    return best if best.user_attrs.get("outcome") == TrialOutcome.COMPLETE else None
+
+
+def _suggest(trial: Trial, ranges: Mapping[str, HyperparameterRange]) -> dict[str, HyperparameterValue]:
+    return {name: _suggest_one(trial, name, entry) for name, entry in ranges.items()}
+
+
+def _suggest_one(trial: Trial, name: str, entry: HyperparameterRange) -> HyperparameterValue:
+    if entry.kind == "categorical":
+        choice = trial.suggest_categorical(name, entry.choices)
+        assert choice is not None
+        return choice
+    assert entry.low is not None and entry.high is not None
+    if entry.kind == "int":
+        return trial.suggest_int(name, int(entry.low), int(entry.high), log=entry.log)
+    return trial.suggest_float(name, entry.low, entry.high, log=entry.log)
+
+
+def _twin(study: Study, number: int, params: Mapping[str, Any]) -> FrozenTrial | None:
+    """An earlier trial with the same hyperparameters; seeds are fixed, so its runs would be the same."""
+    earlier = (
+        trial for trial in study.get_trials(deepcopy=False) if trial.number != number and trial.value is not None
+    )
+    return next((trial for trial in earlier if trial.params == params), None)
+
+
+def _chunked(pairs: Sequence[Pair], chunks: Iterable[int] | None) -> Iterator[Sequence[Pair]]:
+    sizes = iter(chunks or ())
+    start, size = 0, 1
+    while start < len(pairs):
+        size = next(sizes, size)
+        yield pairs[start : start + size]
+        start += size
+
+
+def _estimate(best: FrozenTrial, scores: Sequence[float]) -> float:
+    """Mean score over all pairs, from that of the best trial and the mean difference on the pairs that were run.
+
+    The mean over the pairs that were run would also depend on which pairs those are.
+    """
+    differences = [score - best.intermediate_values[step] for step, score in enumerate(scores)]
+    return max(FLOOR, (best.value or 0.0) + sum(differences) / len(differences))
+
+
+def _finish(
+    study: Study, trial: Trial, value: float, outcome: TrialOutcome, runs: int, reason: str = ""
+) -> TrialRecord:
+    trial.set_user_attr("outcome", str(outcome))
+    trial.set_user_attr("runs", runs)
+    if reason:
+        trial.set_user_attr("reason", reason)
+    study.tell(trial, value)
+    return TrialRecord(trial.number, trial.params, value, outcome, runs, reason)
