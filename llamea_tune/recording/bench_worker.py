@@ -15,6 +15,7 @@ from llamea_tune.exceptions import LlameaTuneError
 from llamea_tune.recording.compiling import Artefact
 from llamea_tune.recording.device import BenchDevice
 from llamea_tune.recording.kernel_folder import KernelFolder
+from llamea_tune.recording.reference import Arguments
 from llamea_tune.recording.worker import Message, serve
 
 ERROR_LENGTH = 400  # characters of a compiler's message worth keeping
@@ -22,6 +23,20 @@ ERROR_LENGTH = 400  # characters of a compiler's message worth keeping
 
 class _WrongResultError(Exception):
     """The kernel ran, and its results are not the reference's."""
+
+
+class _ArgumentsError(Exception):
+    """The reference gives another number of arguments than the kernel takes."""
+
+
+def _check_arguments(kernel: KernelFolder, arguments: Arguments) -> None:
+    """Kernel Tuner warns of arguments that don't fit. Types it may not know by their name; a number is never right."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        kernel.kernel_source.check_argument_lists(kernel.kernel_name, arguments)
+    messages = [" ".join(str(warning.message).split()) for warning in caught]
+    if messages and all("do not match in size" in message for message in messages):
+        raise _ArgumentsError(messages[0])
 
 
 class _Bench:
@@ -42,7 +57,7 @@ class _Bench:
             compiler_options=self._kernel.compiler_options,
             iterations=settings["iterations"],
         )
-        self._kernel.kernel_source.check_argument_lists(self._kernel.kernel_name, arguments)
+        _check_arguments(self._kernel, arguments)
         self._kernel_options = self._kernel.options(arguments)
         self._tuning_options = Options(
             verbose=False,
@@ -126,8 +141,8 @@ def _start(settings: Message) -> Callable[[Message], Message]:
     except LlameaTuneError as err:
         failure = {"failure": str(err), "kind": "kernel"}
         return lambda _: failure
-    except TypeError as err:  # what Kernel Tuner raises for arguments that don't fit the kernel
-        failure = {"failure": f"{err}", "kind": "arguments"}
+    except _ArgumentsError as err:
+        failure = {"failure": str(err), "kind": "arguments"}
         return lambda _: failure
     except Exception as err:
         failure = {"failure": f"{type(err).__name__}: {err}", "kind": "device"}
