@@ -56,8 +56,8 @@ class Meter:
     """
 
     def __init__(self, runner: Runner, budget: RunBudget) -> None:
-        self._runner = runner
-        self._budget = budget
+        self._measure = runner.measure
+        self._time_limit_us = budget.time_limit_us
         self._max_fevals = min(budget.max_fevals or runner.size, runner.size)
         self._visited: set[int] = set()
         self._indices = array("q")
@@ -68,22 +68,18 @@ class Meter:
         self._invalid = 0
         self._failed = 0
         self._repeated_in_a_row = 0
+        self._spent_fraction = 0.0
+        self._done = False
 
     @property
     def done(self) -> bool:
         """Whether the budget is gone."""
-        if len(self._indices) >= self._max_fevals:
-            return True
-        limit = self._budget.time_limit_us
-        return limit is not None and self._clock_us > limit
+        return self._done
 
     @property
     def spent_fraction(self) -> float:
         """Fraction of the budget spent, 0 to 1."""
-        fraction = len(self._indices) / self._max_fevals
-        if self._budget.time_limit_us:
-            fraction = max(fraction, self._clock_us / self._budget.time_limit_us)
-        return min(1.0, fraction)
+        return self._spent_fraction
 
     @property
     def stalled(self) -> bool:
@@ -97,21 +93,20 @@ class Meter:
 
     def request(self, index: int) -> Reply:
         """Serve a request for config number `index`. Must not be called once `done`."""
-        measurement = self._runner.measure(index)
-        time_us = 0
+        cost, failure, time_us = self._measure(index)
         if index in self._visited:
             self._repeated += 1
             self._repeated_in_a_row += 1
-        else:
-            self._repeated_in_a_row = 0
-            self._visited.add(index)
-            time_us = measurement.time_us
-            self._clock_us += time_us
-            self._failed += measurement.failure is not FailureKind.NONE
-            self._indices.append(index)
-            self._costs.append(measurement.cost)
-            self._elapsed.append(self._clock_us)
-        return Reply(measurement.cost, measurement.failure, time_us, self.spent_fraction, self.done)
+            return Reply(cost, failure, 0, self._spent_fraction, self._done)
+        self._repeated_in_a_row = 0
+        self._visited.add(index)
+        self._failed += failure is not FailureKind.NONE
+        self._clock_us += time_us
+        self._indices.append(index)
+        self._costs.append(cost)
+        self._elapsed.append(self._clock_us)
+        self._check_budget()
+        return Reply(cost, failure, time_us, self._spent_fraction, self._done)
 
     def count_invalid(self) -> None:
         """Count a request for a config outside the space."""
@@ -121,6 +116,16 @@ class Meter:
     def charge(self, time_us: int) -> None:
         """Advance the clock by the strategy's own compute, where a run charges it."""
         self._clock_us += time_us
+        self._check_budget()
+
+    def _check_budget(self) -> None:
+        n_paid = len(self._indices)
+        fraction = n_paid / self._max_fevals
+        self._done = n_paid >= self._max_fevals
+        if self._time_limit_us is not None:
+            self._done = self._done or self._clock_us > self._time_limit_us
+            fraction = max(fraction, self._clock_us / max(self._time_limit_us, 1))
+        self._spent_fraction = min(1.0, fraction)
 
     def trace(self) -> Trace:
         """The measurements paid for so far."""

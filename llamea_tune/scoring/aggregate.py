@@ -14,6 +14,7 @@ from llamea_tune.scoring.seeds import run_seed
 
 N_RESAMPLES = 1000
 CONFIDENCE = 0.95
+_THINNING = 5
 
 
 def bootstrap_scores(scale: SpaceScale, ranks: np.ndarray, rng: np.random.Generator, n_resamples: int) -> Floats:
@@ -59,7 +60,7 @@ def scorecard(
     for scale in scales:
         rng = np.random.default_rng(run_seed(seed, scale.space, 0, "bootstrap"))
         ranks = scale.ranks([run.trace for run in runs[scale.space]])
-        resampled = bootstrap_scores(scale, ranks, rng, N_RESAMPLES)
+        resampled = bootstrap_scores(scale.thinned(_THINNING), ranks[:, ::_THINNING], rng, N_RESAMPLES)
         samples += resampled / len(scales)
         spaces[scale.space] = _space_score(scale, ranks, interval(resampled), runs[scale.space])
     mean = float(np.mean([scored.score for scored in spaces.values()]))

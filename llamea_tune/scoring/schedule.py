@@ -18,7 +18,7 @@ from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.score import SpaceScale, space_scale
 from llamea_tune.scoring.scorecard import Scorecard
 from llamea_tune.scoring.seeds import run_seed
-from llamea_tune.scoring.trusted import NamedRun, TrustedSpace, check_strategy, run_named
+from llamea_tune.scoring.trusted import NamedRun, TrustedSpace, find_strategy, run_named
 from llamea_tune.scoring.workers import Workers
 from llamea_tune.spaces.space import Space
 
@@ -52,6 +52,7 @@ class Scorer:
         baseline: str = "exact",
         limits: Limits | None = None,
         allow_weak: bool = False,
+        charge_own_compute: bool = False,
     ) -> None:
         """Prepare to score; processes start when they are first needed.
 
@@ -63,6 +64,8 @@ class Scorer:
             baseline: One of `BASELINES`.
             limits: What one run of a program may use.
             allow_weak: Whether programs may run where the machine offers only a weaker sandbox.
+            charge_own_compute: Whether the compute of named strategies counts as time spent. Results then depend on
+                the machine and its load. Programs are not charged.
 
         Raises:
             SettingsError: No spaces, names that are not distinct, no repeats or jobs, or an unknown baseline.
@@ -79,6 +82,7 @@ class Scorer:
         self.scales: tuple[SpaceScale, ...] = tuple(space_scale(space, baseline) for space in spaces)
         self._limits = limits or Limits()
         self._allow_weak = allow_weak
+        self._charged = charge_own_compute
         self._processes = ExitStack()
         self._workers: Workers[_Task, RunResult] | None = None
         self._sandbox: Sandbox | None = None
@@ -140,7 +144,11 @@ class Scorer:
             ]
             results = self._run_program(contender.program, jobs, progress)
         else:
-            results = self._run_named(contender, [(n, s) for (n, _), s in zip(order, seeds, strict=True)], progress)
+            tasks = [
+                _Task(number, self._named_run(contender, number, repeat, seed))
+                for (number, repeat), seed in zip(order, seeds, strict=True)
+            ]
+            results = self._run_named(contender.strategy or "", tasks, progress)
         runs: dict[str, list[RunResult]] = {space.name: [] for space in self.spaces}
         for (number, _), result in zip(order, results, strict=False):
             runs[self.spaces[number].name].append(result)
@@ -161,18 +169,14 @@ class Scorer:
                 break
         return _to_first_failure(results)
 
-    def _run_named(
-        self, contender: Contender, seeded: Sequence[tuple[int, int]], progress: Progress
-    ) -> list[RunResult]:
+    def _named_run(self, contender: Contender, number: int, repeat: int, seed: int) -> NamedRun:
+        """One run; the first on each space is the one in which own compute is measured."""
+        budget = RunBudget(self.scales[number].budget.time_limit_us)
         strategy = contender.strategy or ""
-        check_strategy(strategy)
-        tasks = [
-            _Task(
-                number,
-                NamedRun(strategy, contender.options, seed, RunBudget(self.scales[number].budget.time_limit_us)),
-            )
-            for number, seed in seeded
-        ]
+        return NamedRun(strategy, contender.options, seed, budget, cold=repeat == 0, charged=self._charged)
+
+    def _run_named(self, strategy: str, tasks: Sequence[_Task], progress: Progress) -> list[RunResult]:
+        find_strategy(strategy)  # refuses unknown ones before any run
         results: list[RunResult | None] = [None] * len(tasks)
         made = self._started_workers().results(tasks, last=lambda result: not result.state.scorable)
         for done, (number, result) in enumerate(made, start=1):

@@ -1,13 +1,14 @@
 """Runs named strategies in this process: Kernel Tuner's own, the generated ones in its map, and pyATF's techniques.
 
-Sandboxed code never comes here. A strategy runs as a user would run it: it may stop by itself, and is then scored as it
-stands, whatever is left of its budget. The one exception is `random_sample`, whose default stops after a tenth of the
-space: it gets the fraction that fills the budget, unless its options say otherwise.
+Sandboxed code never comes here. A strategy runs as a user would run it: one that stops by itself, because it has done
+its generations, is scored as it stands, whatever is left of its budget; nothing is started again. Two defaults of Kernel
+Tuner are no part of an algorithm but stand in for a budget that nobody set, and would cripple a strategy whose budget is
+a time: `random_sample` stops after a tenth of the space, and the greedy searches and `bayes_opt` after 100 evaluations.
+They get as many as the budget can pay for, unless their options say otherwise.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,11 +19,17 @@ from kernel_tuner.interface import strategy_map
 
 from llamea_tune.exceptions import LlameaTuneError, StrategyError
 from llamea_tune.runners.cached import CachedRunner, measurement_times_us
+from llamea_tune.runners.compute import ComputeClock
+from llamea_tune.runners.fast_searchspace import FastSearchspace
 from llamea_tune.runners.meter import Meter, RunBudget
 from llamea_tune.runners.session import Tunable, run_strategy
 from llamea_tune.runners.trace import RunResult, RunState
+from llamea_tune.scoring.generators import owned_generators
+from llamea_tune.scoring.pyatf_technique import PREFIX, PyatfTechnique
 from llamea_tune.spaces.searchspace import build_searchspace
 from llamea_tune.spaces.space import Space
+
+_LIMITED_BY_DEFAULT = frozenset({"bayes_opt", "greedy_ils", "greedy_mls", "mls", "ordered_greedy_mls"})
 
 
 @dataclass(frozen=True)
@@ -34,12 +41,16 @@ class NamedRun:
         options: Its `strategy_options`.
         seed: Seed of the run's generators.
         budget: What it may spend.
+        cold: Whether to measure the strategy's own compute, with cold neighbour caches as in a real tuning run.
+        charged: Whether its own compute is charged to the run's clock; then it is measured too.
     """
 
     strategy: str
     options: Mapping[str, Any]
     seed: int
     budget: RunBudget
+    cold: bool = False
+    charged: bool = False
 
 
 class TrustedSpace:
@@ -48,7 +59,7 @@ class TrustedSpace:
     def __init__(self, space: Space) -> None:
         self.space = space
         self.runner = CachedRunner(space)
-        self.searchspace = build_searchspace(space.tune_params, space.value_indices)
+        self.searchspace = build_searchspace(space.tune_params, space.value_indices, FastSearchspace)
 
     @cached_property
     def shortest_first_us(self) -> np.ndarray:
@@ -63,18 +74,15 @@ class TrustedSpace:
         return most
 
 
-def check_strategy(name: str) -> None:
-    """Refuse a strategy that cannot be run.
+def find_strategy(name: str) -> Tunable:
+    """The strategy of a name, see `Contender`.
 
     Raises:
         StrategyError: The name is unknown.
         MissingDependencyError: pyATF is needed and not installed.
     """
-    find_strategy(name)
-
-
-def find_strategy(name: str) -> Tunable:
-    """The strategy of a name, see `Contender`."""
+    if name.startswith(PREFIX):
+        return PyatfTechnique(name.removeprefix(PREFIX))
     if name not in strategy_map:
         raise StrategyError(f"unknown strategy {name!r}; choose one of {', '.join(sorted(strategy_map))}")
     strategy: Tunable = strategy_map[name]
@@ -88,30 +96,37 @@ def run_named(trusted: TrustedSpace, run: NamedRun) -> RunResult:
         The run; an error that the strategy raises makes it a failed one.
     """
     meter = Meter(trusted.runner, run.budget)
+    compute = ComputeClock(meter.charge if run.charged else None) if run.cold or run.charged else None
+    trusted.searchspace.begin_run(cold=compute is not None)
     state, reason = RunState.FINISHED, ""
-    started = time.process_time()
     try:
-        run_strategy(
-            find_strategy(run.strategy),
-            trusted.searchspace,
-            meter,
-            strategy_options=_options(trusted, run),
-            seed=run.seed,
-        )
+        with owned_generators(run.seed):
+            run_strategy(
+                find_strategy(run.strategy),
+                trusted.searchspace,
+                meter,
+                strategy_options=_options(trusted, run),
+                seed=run.seed,
+                compute=compute,
+            )
     except LlameaTuneError:
         raise
     except Exception as err:  # whatever a strategy raises is its failure, not ours
         state, reason = RunState.FAILED, f"{type(err).__name__}: {err}"
-    own_compute_s = time.process_time() - started
     if state is RunState.FINISHED and meter.done:
         state = RunState.BUDGET_SPENT
     elif state is RunState.FINISHED and meter.stalled:
         state = RunState.STALLED
+    own_compute_s = compute.spent_s if compute is not None else float("nan")
     return RunResult(meter.trace(), state, reason, meter.counts(), own_compute_s)
 
 
 def _options(trusted: TrustedSpace, run: NamedRun) -> dict[str, Any]:
     options = dict(run.options)
-    if run.strategy == "random_sample" and "fraction" not in options:
-        options["fraction"] = trusted.most_evaluations(run.budget) / trusted.space.size
+    if run.budget.max_fevals is not None:
+        options.setdefault("max_fevals", run.budget.max_fevals)
+    elif run.strategy == "random_sample":
+        options.setdefault("fraction", trusted.most_evaluations(run.budget) / trusted.space.size)
+    elif run.strategy in _LIMITED_BY_DEFAULT:
+        options.setdefault("max_fevals", trusted.most_evaluations(run.budget))
     return options

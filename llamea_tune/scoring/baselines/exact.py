@@ -1,6 +1,6 @@
 """The calibrated baseline: what random search without replacement finds by a time, with the recorded times.
 
-Its mean rank at a time is estimated over thousands of random permutations, drawn from a fixed seed, and corrected by a
+Its mean rank at a time is estimated over thousands of random searches, drawn from a fixed seed, and corrected by a
 control variate: the best rank after a fixed number of evaluations, whose expectation is known in closed form. What is
 left to chance is only the difference between the two, so that the standard error of a score is far below 0.01. Failing
 configs are drawn like all others. The value is that at the interpolated mean rank, as for strategies.
@@ -16,7 +16,9 @@ from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.scoring.ranks import Floats, RankTable
 from llamea_tune.spaces.space import Space
 
-N_PERMUTATIONS = 4096
+Ints = NDArray[np.int64]
+
+N_EVALUATIONS = 4_000_000
 _SEED = 20240
 
 
@@ -35,25 +37,32 @@ def exact_baseline(space: Space, table: RankTable, grid_us: Floats) -> Floats:
 
 
 def mean_ranks(
-    space: Space, table: RankTable, grid_us: Floats, *, n_permutations: int = N_PERMUTATIONS, seed: int = _SEED
+    space: Space, table: RankTable, grid_us: Floats, *, n_evaluations: int = N_EVALUATIONS, seed: int = _SEED
 ) -> Floats:
-    """Expected rank of the best config that random search has found at each time; see `exact_baseline`."""
+    """Expected rank of the best config that random search has found at each time; see `exact_baseline`.
+
+    Args:
+        space: The space.
+        table: Its ranks.
+        grid_us: Shape `(n_times,)`: times in microseconds, ascending.
+        n_evaluations: Evaluations to simulate, over all searches.
+        seed: Seed of the permutations.
+    """
     times_us = measurement_times_us(space)
     mean_us = float(times_us.mean())
     n_fixed = np.clip(np.rint(grid_us / mean_us - 0.5), 0, space.size).astype(np.int64)
     distinct = _distinct_ranks(space, table)
-    rng = np.random.default_rng(seed)
-    correction = np.zeros(len(grid_us), dtype=np.int64)
-    for _ in range(n_permutations):
-        draws = _draw(rng, times_us, mean_us, grid_us[-1])
-        finished = np.searchsorted(np.cumsum(times_us[draws]), grid_us, side="right")
-        correction += _running_best(table.ranks[draws], table.worst)[finished]
-        correction -= _running_best(distinct[draws], table.worst)[n_fixed]
-    expected = expected_best_ranks(space.size, len(table.costs), n_fixed)
-    return np.clip(expected + correction / n_permutations, 0.0, table.worst)
+    likely = grid_us[-1] / mean_us
+    length = min(space.size, int(1.2 * likely + 6.0 * np.sqrt(likely)) + 16)
+    searches = _Searches(times_us, table, distinct, grid_us, length)
+    while not searches.simulate(np.random.default_rng(seed), n_evaluations):
+        length = min(space.size, 2 * length)
+        searches = _Searches(times_us, table, distinct, grid_us, length)
+    correction = searches.mean_after_times() - searches.mean_after_evaluations()[n_fixed]
+    return np.clip(expected_best_ranks(space.size, len(table.costs), n_fixed) + correction, 0.0, table.worst)
 
 
-def expected_best_ranks(size: int, n_valid: int, n_drawn: NDArray[np.int64]) -> Floats:
+def expected_best_ranks(size: int, n_valid: int, n_drawn: Ints) -> Floats:
     """Expected best rank among configs drawn without replacement, where no two valid ones share a rank.
 
     The chance that none of the `r + 1` best is among `k` drawn of `N` is `C(N-r-1, k) / C(N, k)`; summed over the
@@ -70,27 +79,61 @@ def expected_best_ranks(size: int, n_valid: int, n_drawn: NDArray[np.int64]) -> 
     return np.asarray((size - n_drawn) / (n_drawn + 1) - tail)
 
 
-def _log_choose(n: int, k: NDArray[np.int64]) -> Floats:
+def _log_choose(n: int, k: Ints) -> Floats:
     return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
-def _draw(rng: np.random.Generator, times_us: NDArray[np.int64], mean_us: float, end_us: float) -> NDArray[np.int64]:
-    """A random search until the end: configs in the order of their evaluation."""
-    size = len(times_us)
-    likely = min(size, int(1.2 * end_us / mean_us) + 16)
-    draws = rng.choice(size, likely, replace=False)
-    if likely < size and times_us[draws].sum() <= end_us:
-        left = np.setdiff1d(np.arange(size), draws, assume_unique=True)
-        draws = np.concatenate((draws, rng.permutation(left)))
-    return draws
+class _Searches:
+    """Many random searches, each a window of a random permutation; windows of one permutation do not overlap.
+
+    Sums are kept over all searches of by how much the best rank drops, by the time and by the evaluation at which it
+    does: all that the means need, and only a handful of numbers for each search.
+    """
+
+    def __init__(self, times_us: Ints, table: RankTable, distinct: Ints, grid_us: Floats, length: int) -> None:
+        self._times_us = times_us
+        self._ranks = (table.ranks, distinct)
+        self._worst = table.worst
+        self._grid_us = grid_us
+        self._length = length
+        self._n = 0
+        self._drops_by_time = np.zeros(len(grid_us) + 1)
+        self._drops_by_evaluation = np.zeros(length + 1)
+
+    def simulate(self, rng: np.random.Generator, n_evaluations: int) -> bool:
+        """Simulate; False as soon as a search ends before the grid does, because its window is too short."""
+        size = len(self._times_us)
+        windows = size // self._length
+        while self._n * self._length < n_evaluations:
+            draws = rng.permutation(size)[: windows * self._length].reshape(windows, self._length)
+            clock = np.cumsum(self._times_us[draws], axis=1)
+            if self._length < size and clock[:, -1].min() <= self._grid_us[-1]:
+                return False
+            self._n += windows
+            search, evaluation, drops = self._drops(self._ranks[0][draws])
+            reached = np.searchsorted(self._grid_us, clock[search, evaluation], side="left")
+            self._drops_by_time += np.bincount(reached, drops, len(self._drops_by_time))
+            _, evaluation, drops = self._drops(self._ranks[1][draws])
+            self._drops_by_evaluation += np.bincount(evaluation + 1, drops, len(self._drops_by_evaluation))
+        return True
+
+    def mean_after_times(self) -> Floats:
+        """Mean best rank at each time of the grid."""
+        return np.asarray(self._worst - np.cumsum(self._drops_by_time)[:-1] / self._n)
+
+    def mean_after_evaluations(self) -> Floats:
+        """Mean best rank after 0, 1, 2, ... evaluations, where no two configs share a rank."""
+        return np.asarray(self._worst - np.cumsum(self._drops_by_evaluation) / self._n)
+
+    def _drops(self, ranks: Ints) -> tuple[Ints, Ints, Ints]:
+        """Where in each search the best rank drops, and by how much."""
+        best = np.minimum.accumulate(ranks, axis=1)
+        before = np.hstack((np.full((len(best), 1), self._worst), best[:, :-1]))
+        search, evaluation = np.nonzero(before > best)
+        return search, evaluation, (before - best)[search, evaluation]
 
 
-def _running_best(ranks: NDArray[np.int64], worst: int) -> NDArray[np.int64]:
-    """Best rank after 0, 1, 2, ... evaluations."""
-    return np.minimum.accumulate(np.concatenate(([worst], ranks)))
-
-
-def _distinct_ranks(space: Space, table: RankTable) -> NDArray[np.int64]:
+def _distinct_ranks(space: Space, table: RankTable) -> Ints:
     """Ranks of the configs with equal costs in any order, as the closed form wants them."""
     ranks = np.full(space.size, table.worst, dtype=np.int64)
     order = np.argsort(space.costs, kind="stable")[: len(table.costs)]  # NaN comes last

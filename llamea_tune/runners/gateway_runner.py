@@ -1,0 +1,150 @@
+"""Kernel Tuner's runner and budget over a gateway."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from kernel_tuner.runners.runner import Runner as KernelTunerRunner
+from kernel_tuner.searchspace import Searchspace
+from kernel_tuner.util import (
+    CompilationFailedConfig,
+    ErrorConfig,
+    InvalidConfig,
+    RuntimeFailedConfig,
+    StopCriterionReached,
+    TuningBudget,
+)
+
+from llamea_tune.runners.compute import ComputeClock
+from llamea_tune.runners.gateway import Gateway
+from llamea_tune.runners.meter import Reply
+from llamea_tune.spaces.space import FailureKind, ParamValue
+
+Result = dict[str, Any]
+
+_ERRORS: dict[FailureKind, ErrorConfig] = {
+    FailureKind.COMPILE: CompilationFailedConfig(),
+    FailureKind.RUNTIME: RuntimeFailedConfig(),
+    FailureKind.INVALID: InvalidConfig(),
+    FailureKind.OTHER: ErrorConfig(),
+}
+
+
+def raise_if_done(gateway: Gateway) -> None:
+    """Raise Kernel Tuner's `StopCriterionReached` once the run should end."""
+    if gateway.done:
+        raise StopCriterionReached("budget spent")
+    if gateway.stalled:
+        raise StopCriterionReached("only repeated or invalid requests for a long time")
+
+
+class GatewayBudget(TuningBudget):  # type: ignore[misc]
+    """Kernel Tuner's budget, with the gateway's word in place of a wall clock and counters of its own."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        super().__init__()
+        self._gateway = gateway
+
+    def is_done(self) -> bool:
+        """Whether no further measurement will be made."""
+        return self._gateway.done
+
+    def raise_exception_if_done(self) -> None:
+        """Raise Kernel Tuner's `StopCriterionReached` once the budget is gone."""
+        raise_if_done(self._gateway)
+
+    def get_fraction_consumed(self) -> float:
+        """Fraction of the budget spent, 0 to 1."""
+        return self._gateway.spent_fraction
+
+    def get_time_spent(self) -> timedelta:
+        """Not known on this side of a gateway; strategies read the fraction."""
+        return timedelta(0)
+
+
+class GatewayRunner(KernelTunerRunner):  # type: ignore[misc]
+    """Kernel Tuner's runner interface over a gateway."""
+
+    simulation_mode = True
+
+    def __init__(
+        self, searchspace: Searchspace, gateway: Gateway, objective: str, compute: ComputeClock | None
+    ) -> None:
+        super().__init__()
+        self.gateway = gateway
+        self.compute = compute
+        self._searchspace = searchspace
+        self._objective = objective
+        self._visited: dict[int, tuple[str, Result]] = {}
+        self._grids: dict[float, ScaledGrid] = {}
+
+    def get_device_info(self) -> Any:
+        """Unused: the search space is built already."""
+        raise RuntimeError("a gateway has no device")
+
+    def get_environment(self, tuning_options: Any) -> dict[str, Any]:  # noqa: ARG002
+        """No environment is recorded."""
+        return {}
+
+    def run(self, parameter_space: Iterable[Any], tuning_options: Any) -> list[Result | None]:  # noqa: ARG002
+        """Measure a batch; configs after the end of the budget give None, as in Kernel Tuner."""
+        return [None if self.gateway.done else self._measure(tuple(config)) for config in parameter_space]
+
+    def record(self, index: int, reply: Reply) -> tuple[str, Result]:
+        """Kernel Tuner's key and result for a config just requested; only its first visit took time."""
+        visited = self._visited.get(index)
+        if visited is not None:
+            return visited
+        config = self._searchspace.list[index]
+        key, result = ",".join(map(str, config)), self._result(config, reply)
+        self._visited[index] = (key, {**result, "benchmark_time": 0.0})
+        return key, result
+
+    def grid(self, eps: float) -> ScaledGrid:
+        """The grid of positions for numeric optimizers, for Kernel Tuner's `eps`."""
+        if eps not in self._grids:
+            self._grids[eps] = ScaledGrid(self._searchspace.params_values, eps)
+        return self._grids[eps]
+
+    def _measure(self, config: tuple[ParamValue, ...]) -> Result:
+        index = self._searchspace.get_param_config_index(config)
+        if index is None:
+            self.gateway.count_invalid()
+            return self._result(config, Reply(float("nan"), FailureKind.INVALID, 0, 0.0, False))
+        return self.record(index, self.gateway.request(int(index)))[1]
+
+    def _result(self, config: tuple[ParamValue, ...], reply: Reply) -> Result:
+        result: Result = dict(zip(self._searchspace.param_names, config, strict=False))
+        result.update(compile_time=0.0, verification_time=0.0, benchmark_time=reply.time_us / 1000.0)
+        if reply.failure is FailureKind.NONE:
+            result[self._objective] = reply.cost
+        else:
+            result["__error__"] = _ERRORS[reply.failure]
+        return result
+
+
+class ScaledGrid:
+    """Kernel Tuner's positions of parameter values on a scale that starts at 0, each value `eps` wide."""
+
+    def __init__(self, values: tuple[tuple[ParamValue, ...], ...], eps: float) -> None:
+        """Lay out the grid, as `unscale_and_snap_to_nearest` does for each position anew.
+
+        Args:
+            values: Values of each parameter.
+            eps: Width of a value.
+        """
+        self._values = values
+        self._centres = np.empty((len(values), max(len(column) for column in values)))
+        pad = 0.5 * eps
+        for row, column in zip(self._centres, values, strict=True):
+            row[: len(column)] = np.linspace(pad, (eps * len(column)) - pad, len(column))
+            row[len(column) :] = row[len(column) - 1]
+
+    def snap(self, position: Any) -> tuple[ParamValue, ...]:
+        """The param config nearest to a position."""
+        offsets = np.asarray(position, dtype=np.float64)[: len(self._values), None]
+        nearest = np.abs(self._centres - offsets).argmin(axis=1).tolist()
+        return tuple(column[i] for column, i in zip(self._values, nearest, strict=True))
