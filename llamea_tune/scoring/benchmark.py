@@ -225,26 +225,30 @@ def _pair(
     tell: Observer,
 ) -> tuple[PairDone, bool]:
     """The runs of one pair, and whether they are safe in the store."""
-    key = runs_key(
-        contender,
-        space,
-        repeats=settings.repeats,
-        seed=settings.seed,
-        limits=settings.limits,
-        charged=settings.charge_own_compute,
-    )
-    stored = None if fresh else store.load(key, space)
-    if stored is not None:
-        return PairDone(contender.label, space, stored, True, 0.0), True
     started = time.monotonic()
+
+    def done(runs: Sequence[RunResult], reused: bool) -> PairDone:
+        return PairDone(contender.label, space, runs, reused, time.monotonic() - started)
+
     try:
-        runs = scorer.run(contender, stage=STAGE, on_progress=lambda done, total: tell(RunsDone(done, total)))
-        made = runs[space.name]
-        kept = store.save(key, made)
-    except (StrategyError, MissingDependencyError) as err:
-        made = [RunResult(empty_trace(), RunState.FAILED, str(err), RequestCounts(), float("nan"))]
-        kept = True
-    return PairDone(contender.label, space, made, False, time.monotonic() - started), kept
+        key = runs_key(
+            contender,
+            space,
+            repeats=settings.repeats,
+            seed=settings.seed,
+            limits=settings.limits,
+            charged=settings.charge_own_compute,
+        )
+        stored = None if fresh else store.load(key, space)
+        if stored is not None:
+            return done(stored, True), True
+        made = scorer.run(contender, stage=STAGE, on_progress=lambda done, total: tell(RunsDone(done, total)))[
+            space.name
+        ]
+        return done(made, False), store.save(key, made)
+    except (StrategyError, MissingDependencyError) as err:  # its file is broken, or it needs a package
+        failed = RunResult(empty_trace(), RunState.FAILED, str(err), RequestCounts(), float("nan"))
+        return done([failed], False), True
 
 
 def _rows(

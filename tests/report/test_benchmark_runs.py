@@ -1,0 +1,185 @@
+"""A benchmark: fair, repeatable, and safe against interruption and failing strategies."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from benchmark_samples import NAMES, SETTINGS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llamea_tune.exceptions import SettingsError
+from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
+from llamea_tune.runners.cached import measurement_times_us
+from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
+from llamea_tune.scoring import Scorer
+from llamea_tune.scoring.benchmark import STAGE, PairDone, run_benchmark, thinned
+from llamea_tune.scoring.contender import Contender
+from llamea_tune.scoring.entrants import make_contender
+from llamea_tune.scoring.ranks import best_ranks, rank_table
+from llamea_tune.scoring.results_store import ResultsStore
+from llamea_tune.testing.spaces import synthetic_space
+
+CONTENDERS = [make_contender(name) for name in NAMES]
+
+
+def as_text(outcome, spaces) -> str:
+    return json.dumps(benchmark_json(outcome, spaces), allow_nan=False) + benchmark_csv(outcome)
+
+
+class Watch:
+    """Collects the pairs that are done; interrupts after some of them."""
+
+    def __init__(self, interrupt_after: int | None = None) -> None:
+        self.pairs: list[PairDone] = []
+        self.interrupt_after = interrupt_after
+
+    def __call__(self, event) -> None:
+        if isinstance(event, PairDone):
+            self.pairs.append(event)
+            if len(self.pairs) == self.interrupt_after:
+                raise KeyboardInterrupt
+
+    @property
+    def reused(self) -> int:
+        return sum(pair.reused for pair in self.pairs)
+
+
+def test_scores_are_those_of_the_scorer(outcome, small_spaces):
+    with Scorer(small_spaces, repeats=SETTINGS.repeats, seed=SETTINGS.seed) as scorer:
+        for contender in CONTENDERS:
+            expected = scorer.score(contender, stage=STAGE)
+            row = next(row for row in outcome.rows if row.label == contender.label)
+            assert row.card.mean == expected.mean
+            assert row.card.interval == expected.interval
+            for name, entry in expected.spaces.items():
+                assert row.card.spaces[name].score == entry.score
+                assert row.card.spaces[name].counts == entry.counts
+
+
+def test_rows_are_sorted_and_compared_with_the_best(outcome):
+    means = [row.card.mean for row in outcome.rows]
+    assert means == sorted(means, reverse=True)
+    best, *others = outcome.rows
+    assert best.to_best is None
+    for row in others:
+        assert row.to_best.second == best.label
+        assert row.to_best.difference == pytest.approx(row.card.mean - best.card.mean, abs=0.05)
+        assert row.to_best.difference <= 0.05
+    assert sorted(row.mean_place for row in outcome.rows)[0] >= 1.0
+    assert sum(row.mean_place for row in outcome.rows) == pytest.approx(1 + 2 + 3)
+
+
+def test_the_second_call_makes_no_runs(outcome, small_spaces, store):
+    watch = Watch()
+    again = run_benchmark(CONTENDERS, small_spaces, SETTINGS, store=store, observe=watch)
+    assert watch.reused == len(watch.pairs) == 6
+    assert as_text(again, small_spaces) == as_text(outcome, small_spaces)
+
+
+def test_fresh_runs_on_two_cores_give_the_same_bytes(outcome, small_spaces, store):
+    watch = Watch()
+    again = run_benchmark(CONTENDERS, small_spaces, SETTINGS, store=store, jobs=2, fresh=True, observe=watch)
+    assert watch.reused == 0
+    assert as_text(again, small_spaces) == as_text(outcome, small_spaces)
+
+
+def test_an_interruption_loses_the_pair_in_flight_only(outcome, small_spaces, tmp_path):
+    store = ResultsStore(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run_benchmark(CONTENDERS, small_spaces, SETTINGS, store=store, observe=Watch(interrupt_after=4))
+    watch = Watch()
+    again = run_benchmark(CONTENDERS, small_spaces, SETTINGS, store=store, observe=watch)
+    assert [pair.reused for pair in watch.pairs] == [True] * 4 + [False] * 2
+    assert as_text(again, small_spaces) == as_text(outcome, small_spaces)
+
+
+def test_strategies_added_later_leave_the_others_as_they_were(outcome, small_spaces, store):
+    watch = Watch()
+    more = [*CONTENDERS, make_contender("greedy_ils")]
+    again = run_benchmark(more, small_spaces, SETTINGS, store=store, observe=watch)
+    assert {pair.label for pair in watch.pairs if not pair.reused} == {"greedy_ils"}
+    before = {row.label: row.card for row in outcome.rows}
+    assert {row.label: row.card.mean for row in again.rows if row.label in before} == {
+        label: card.mean for label, card in before.items()
+    }
+
+
+def test_another_seed_gives_other_runs(outcome, small_spaces, store):
+    other = run_benchmark(CONTENDERS[:1], small_spaces, replace(SETTINGS, seed=4), store=store)
+    same = next(row for row in outcome.rows if row.label == CONTENDERS[0].label)
+    assert other.rows[0].card.mean != same.card.mean
+
+
+def test_a_strategy_ties_with_itself(small_spaces, store):
+    twins = [Contender("one", "mls"), Contender("other", "mls")]
+    rows = run_benchmark(twins, small_spaces, SETTINGS, store=store).rows
+    assert rows[0].card.mean == rows[1].card.mean
+    assert (rows[1].to_best.difference, rows[1].to_best.p_value) == (0.0, 1.0)
+    assert [row.mean_place for row in rows] == [1.5, 1.5]
+
+
+def test_a_failing_strategy_is_a_row_with_its_reason(small_spaces, store, strategy_file):
+    entries = [make_contender(f"{strategy_file}:Picky"), make_contender(f"{strategy_file}:Sampler:batch=3")]
+    outcome = run_benchmark([*entries, CONTENDERS[0]], small_spaces, SETTINGS, store=store)
+    *good, failed = outcome.rows
+    assert failed.label.endswith(":Picky")
+    assert failed.card.mean is None and failed.to_best is None and failed.mean_place is None
+    assert list(failed.failures) == ["small/two"]
+    assert "no <negative> costs" in failed.failures["small/two"]
+    assert list(failed.card.spaces) == ["small/one"]
+    assert all(row.card.mean is not None and not row.failures for row in good)
+
+
+def test_a_strategy_that_cannot_be_loaded_is_a_row(small_spaces, store):
+    outcome = run_benchmark([CONTENDERS[0], Contender("ghost", "pyatf:ghost")], small_spaces, SETTINGS, store=store)
+    assert outcome.rows[1].label == "ghost"
+    assert set(outcome.rows[1].failures) == {"small/one", "small/two"}
+    assert outcome.rows[0].card.mean is not None
+
+
+def test_when_all_fail_there_is_no_best(small_spaces, store, strategy_file):
+    outcome = run_benchmark([make_contender(f"{strategy_file}:Picky")], small_spaces[1:], SETTINGS, store=store)
+    assert outcome.rows[0].card.mean is None
+    assert outcome.rows[0].card.spaces == {}
+
+
+def test_own_results_that_cannot_be_kept_are_told(small_spaces, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    outcome = run_benchmark(CONTENDERS[:1], small_spaces, SETTINGS, store=ResultsStore(tmp_path / "file" / "x"))
+    assert not outcome.kept
+    assert outcome.rows[0].card.mean is not None
+
+
+def test_bad_settings_are_refused_before_any_run(small_spaces, tmp_path):
+    store = ResultsStore(tmp_path)
+    flat = replace(synthetic_space(3, name="flat"), costs=np.full(synthetic_space(3).size, 1.0))
+    watch = Watch()
+    for contenders, spaces, match in (
+        ([], small_spaces, "no strategy"),
+        ([CONTENDERS[0], CONTENDERS[0]], small_spaces, "named twice"),
+        (CONTENDERS, [*small_spaces, flat], "flat"),
+    ):
+        with pytest.raises(SettingsError, match=match):
+            run_benchmark(contenders, spaces, SETTINGS, store=store, observe=watch)
+    assert watch.pairs == []
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10_000), length=st.integers(0, 60))
+def test_thinning_leaves_the_best_so_far(seed, length, small_spaces):
+    space = small_spaces[0]
+    table = rank_table(space)
+    rng = np.random.default_rng(seed)
+    indices = rng.choice(space.size, length, replace=False)
+    elapsed = np.cumsum(measurement_times_us(space)[indices])
+    counts = RequestCounts(paid=length)
+    run = RunResult(Trace(indices, space.costs[indices], elapsed), RunState.FINISHED, "", counts, 0.0)
+    thin = thinned(run, table)
+    grid = np.linspace(0.0, float(elapsed[-1]) * 1.1 if length else 1.0, 500)
+    np.testing.assert_array_equal(best_ranks(thin.trace, table, grid), best_ranks(run.trace, table, grid))
+    assert thin.counts == counts
+    assert np.all(np.diff(thin.trace.costs) < 0)

@@ -1,0 +1,150 @@
+"""Finished runs come back as they were, or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
+from llamea_tune.sandbox.program import Limits, Program
+from llamea_tune.scoring.contender import Contender
+from llamea_tune.scoring.results_store import ResultsStore, runs_key
+from llamea_tune.testing.spaces import synthetic_space
+
+SPACE = synthetic_space(5, failing=0.2)
+PROGRAM = Program("class A: ...", "A", {"x": 1})
+
+
+def make_run(indices: list[int], state: RunState = RunState.BUDGET_SPENT, own_compute_s: float = 0.25) -> RunResult:
+    array = np.array(indices, dtype=np.int64)
+    elapsed = np.cumsum(array * 7 + 5_000_000_000)
+    reason = "" if state.scorable else "it broke: [bold]ü"
+    counts = RequestCounts(len(indices), 3, 2, int((~SPACE.valid[array]).sum()))
+    return RunResult(Trace(array, SPACE.costs[array], elapsed), state, reason, counts, own_compute_s)
+
+
+def assert_equal(first: RunResult, second: RunResult) -> None:
+    assert (first.state, first.reason, first.counts) == (second.state, second.reason, second.counts)
+    np.testing.assert_equal(first.own_compute_s, second.own_compute_s)
+    for name in ("indices", "costs", "elapsed_us"):
+        one, other = getattr(first.trace, name), getattr(second.trace, name)
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+
+
+runs = st.builds(
+    make_run,
+    st.lists(st.integers(0, SPACE.size - 1), max_size=30),
+    st.sampled_from([RunState.FINISHED, RunState.BUDGET_SPENT, RunState.STALLED, RunState.FAILED]),
+    st.sampled_from([0.0, 1.5, float("nan")]),
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(made=st.lists(runs, min_size=1, max_size=5))
+def test_runs_come_back_as_they_were(made, tmp_path_factory):
+    store = ResultsStore(tmp_path_factory.mktemp("store"))
+    assert store.save("key", made)
+    loaded = store.load("key", SPACE)
+    assert loaded is not None and len(loaded) == len(made)
+    for one, other in zip(made, loaded, strict=True):
+        assert_equal(one, other)
+
+
+def test_nothing_there_is_nothing_found(tmp_path):
+    assert ResultsStore(tmp_path / "nowhere").load("key", SPACE) is None
+
+
+@pytest.mark.parametrize("kept", [0, 10, 300, -1])
+def test_a_damaged_entry_is_not_there(tmp_path, kept):
+    store = ResultsStore(tmp_path)
+    store.save("key", [make_run([1, 2, 3])])
+    place = tmp_path / "key.npz"
+    place.write_bytes(place.read_bytes()[:kept])
+    assert store.load("key", SPACE) is None
+
+
+def test_flipped_bytes_never_give_other_runs(tmp_path):
+    store = ResultsStore(tmp_path)
+    made = make_run(list(range(40)))
+    store.save("key", [made])
+    place = tmp_path / "key.npz"
+    whole = place.read_bytes()
+    rng = np.random.default_rng(0)
+    for position in rng.choice(len(whole), 60, replace=False):
+        flipped = bytearray(whole)
+        flipped[position] ^= 0xFF
+        place.write_bytes(flipped)
+        loaded = store.load("key", SPACE)
+        if loaded is not None:
+            assert_equal(loaded[0], made)
+
+
+def test_an_entry_of_a_larger_space_is_not_there(tmp_path):
+    store = ResultsStore(tmp_path)
+    store.save("key", [make_run([SPACE.size - 1])])
+    smaller = synthetic_space(5, tune_params={"a": (1, 2, 3), "b": (1, 2)})
+    assert store.load("key", smaller) is None
+
+
+@pytest.mark.parametrize("state", [RunState.TIMED_OUT, RunState.KILLED])
+def test_what_depends_on_the_load_is_not_kept(tmp_path, state):
+    store = ResultsStore(tmp_path)
+    assert store.save("key", [make_run([1]), make_run([2], state)])
+    assert store.load("key", SPACE) is None
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    assert not ResultsStore(tmp_path / "file" / "results").save("key", [make_run([1])])
+
+
+def test_no_temporary_files_stay(tmp_path):
+    store = ResultsStore(tmp_path)
+    for _ in range(2):
+        store.save("key", [make_run([1])])
+    assert [path.name for path in tmp_path.iterdir()] == ["key.npz"]
+
+
+BASE = {"repeats": 10, "seed": 1, "limits": Limits(), "charged": False}
+
+
+@pytest.mark.parametrize(
+    "change", [{"repeats": 11}, {"seed": 2}, {"charged": True}], ids=lambda change: next(iter(change))
+)
+def test_settings_are_part_of_the_key(change):
+    contender = Contender("pso", "pso")
+    assert runs_key(contender, SPACE, **BASE) != runs_key(contender, SPACE, **{**BASE, **change})
+
+
+def test_strategy_options_and_content_are_part_of_the_key():
+    contenders = [
+        Contender("x", "pso"),
+        Contender("x", "pso", {"popsize": 20}),
+        Contender("x", "pso", {"popsize": "20"}),
+        Contender("x", "mls"),
+        Contender("x", program=PROGRAM),
+        Contender("x", program=replace(PROGRAM, code="class A: 1")),
+        Contender("x", program=replace(PROGRAM, class_name="B")),
+        Contender("x", program=replace(PROGRAM, hyperparameters={"x": 2})),
+    ]
+    spaces = [SPACE, synthetic_space(6)]
+    keys = {runs_key(contender, space, **BASE) for contender in contenders for space in spaces}
+    assert len(keys) == len(contenders) * len(spaces)
+
+
+def test_names_are_no_part_of_the_key():
+    one = runs_key(Contender("pso", "pso"), SPACE, **BASE)
+    other = runs_key(Contender("swarm", "pso"), replace(SPACE, name="renamed", source="elsewhere"), **BASE)
+    assert one == other
+
+
+def test_limits_matter_for_programs_only():
+    longer = {**BASE, "limits": Limits(wall_s=120.0)}
+    named, program = Contender("a", "pso"), Contender("b", program=PROGRAM)
+    assert runs_key(named, SPACE, **BASE) == runs_key(named, SPACE, **longer)
+    assert runs_key(program, SPACE, **BASE) != runs_key(program, SPACE, **longer)
