@@ -24,7 +24,7 @@ from llamea_tune.sandbox.layers import REQUIRED, Layer, LayerStatus
 from llamea_tune.sandbox.program import Limits
 from llamea_tune.sandbox.readable import readable_paths
 
-_FIRST_FD, _HIGH_FD, _LAST_FD = 3, 100, 1024
+_FIRST_FD, _LAST_FD = 3, 1024
 _MIB = 1 << 20
 
 _Answer = TypeVar("_Answer")
@@ -91,9 +91,11 @@ class Confinement:
         """
         for standard in range(_FIRST_FD):
             os.dup2(self._devnull, standard)
-        for number, fd in enumerate([fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD) for fd in fds], _FIRST_FD):
+        first_unused = _FIRST_FD + len(fds)
+        out_of_the_way = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, first_unused) for fd in fds]
+        for number, fd in enumerate(out_of_the_way, _FIRST_FD):
             os.dup2(fd, number)
-        os.closerange(_FIRST_FD + len(fds), _LAST_FD)
+        os.closerange(first_unused, _LAST_FD)
         for step in self._steps:
             step.apply(limits)
         return _FIRST_FD, _FIRST_FD + 1
@@ -162,12 +164,21 @@ def _set_limits(limits: Limits) -> str:
     }
     for name, bound in bounds.items():
         if hasattr(resource, name):
-            resource.setrlimit(getattr(resource, name), (bound, bound))
+            _bound(getattr(resource, name), bound, bound)
     cpu_s = math.ceil(limits.cpu_s)
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))  # a signal first, then the end
+    _bound(resource.RLIMIT_CPU, cpu_s, cpu_s + 1)  # a signal first, then the end
     soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
-    resource.setrlimit(resource.RLIMIT_STACK, (soft, soft))
+    _bound(resource.RLIMIT_STACK, soft, soft)
     return "address space, CPU time, files, one process with one thread, no core dumps"
+
+
+def _bound(kind: int, soft: int, hard: int) -> None:
+    """Set a limit, or keep a lower one that holds already."""
+    _, highest = resource.getrlimit(kind)
+    if highest != resource.RLIM_INFINITY:
+        soft = highest if soft == resource.RLIM_INFINITY else min(soft, highest)
+        hard = highest if hard == resource.RLIM_INFINITY else min(hard, highest)
+    resource.setrlimit(kind, (soft, hard))
 
 
 def _address_space() -> int:

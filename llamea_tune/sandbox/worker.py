@@ -26,6 +26,7 @@ from llamea_tune.spaces.space import Space
 _BOOT = "import sys; sys.path += sys.argv[2:]; from llamea_tune.sandbox.zygote import main; main()"
 _START_S = 120.0
 _ANSWER_S = 300.0  # it may have to import and to build a large search space first
+_MAX_IMPORTS = 100  # that the zygote may be asked to make ahead of a run
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
 
 
@@ -171,7 +172,7 @@ class Worker:
         guest_in, to_guest = os.pipe()
         order = {
             "order": "run",
-            "imports": sorted(set(_IMPORT.findall(code))),
+            "imports": list(dict.fromkeys(_IMPORT.findall(code)))[:_MAX_IMPORTS],
             "space": space,
             "limits": asdict(self._limits),
         }
@@ -201,11 +202,10 @@ class Worker:
         """End the zygote and its guest at once. The zygote's guests die with it, wherever the kernel can see to that."""
         process, guest_pid = self._process, self._guest_pid
         if process is not None and process.poll() is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            if guest_pid is not None:  # its number cannot be taken by another process before the zygote is reaped
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(guest_pid, signal.SIGKILL)
+            for leader in (guest_pid, process.pid):
+                if leader is not None:
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.killpg(leader, signal.SIGKILL)
             process.wait()
         if self._control is not None:
             with contextlib.suppress(OSError):
