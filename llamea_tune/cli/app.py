@@ -7,7 +7,7 @@ import sys
 import typer
 
 from llamea_tune import __version__
-from llamea_tune.cli import benchmark, doctor, evolve, export, report, resume, spaces, strategies
+from llamea_tune.cli import benchmark, doctor, evolve, export, report, resume, spaces, strategies, tune
 from llamea_tune.cli.console import fail
 from llamea_tune.exceptions import LlameaTuneError
 
@@ -38,7 +38,7 @@ def _root(
 ) -> None: ...
 
 
-for command in (evolve, resume, benchmark, export, report, spaces, strategies, doctor):
+for command in (evolve, resume, benchmark, tune, export, report, spaces, strategies, doctor):
     command.register(app)
 
 

@@ -1,0 +1,125 @@
+"""Where a strategy to tune comes from: a name, a class in a file, or a candidate of a run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from llamea_tune.candidate import Candidate, HyperparameterRange
+from llamea_tune.exceptions import SettingsError, StrategyError
+from llamea_tune.export import ExportRequest
+from llamea_tune.hpo.subject import Subject, make_subject, program_subject, strategy_subject
+from llamea_tune.sandbox.program import Program
+from llamea_tune.scoring.contender import Contender
+from llamea_tune.scoring.entrants import make_contender
+
+Ranges = dict[str, HyperparameterRange]
+
+
+@dataclass(frozen=True)
+class TuneSource:
+    """What to tune, and how to export it.
+
+    Attributes:
+        subject: What to tune.
+        export_as: Makes the request to export it under a name; None for strategies of others.
+    """
+
+    subject: Subject
+    export_as: Callable[[str], ExportRequest] | None
+
+
+def find_source(text: str, ranges: Path | None) -> TuneSource:
+    """Understand what is to be tuned.
+
+    Args:
+        text: `NAME`, `NAME:option=value,...`, `FILE.py:CLASS`, or `RUN_DIRECTORY:CANDIDATE`.
+        ranges: JSON file with ranges of hyperparameters, as proposers declare them.
+
+    Raises:
+        LlameaTuneError: There is no such strategy, it has nothing to tune, or the ranges make no sense.
+    """
+    directory, _, candidate_id = text.rpartition(":")
+    if directory and (Path(directory) / "run.json").is_file():
+        return _from_run(Path(directory), candidate_id, ranges)
+    contender = make_contender(text)
+    if contender.program is not None:
+        return _from_file(contender, contender.program, ranges)
+    subject = make_subject(contender)
+    if ranges is not None:
+        subject = strategy_subject(contender, _read_ranges(ranges, subject))
+    return TuneSource(subject, _export_generated(contender.strategy or ""))
+
+
+def _from_run(run: Path, candidate_id: str, ranges: Path | None) -> TuneSource:
+    from llamea_tune.evolution.provenance import export_request
+    from llamea_tune.evolution.run_directory import RunDirectory
+
+    directory = RunDirectory.open_existing(run)
+    candidate = export_request(directory, "any", date="", candidate_id=candidate_id).candidate
+    program = Program(candidate.code, candidate.class_name)
+    subject = program_subject(f"{candidate.id} {candidate.class_name}", program, candidate.ranges)
+    if ranges is not None:
+        declared = {**candidate.ranges, **_read_ranges(ranges, subject)}
+        subject = program_subject(subject.contender.label, program, declared)
+    return TuneSource(subject, lambda name: export_request(directory, name, date=_today(), candidate_id=candidate.id))
+
+
+def _from_file(contender: Contender, program: Program, ranges: Path | None) -> TuneSource:
+    subject = make_subject(contender)
+    if ranges is not None:
+        subject = make_subject(contender, _read_ranges(ranges, subject))
+    path = Path(contender.label.rpartition(f":{program.class_name}")[0])
+    tree = ast.parse(program.code)
+    optimizer = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == program.class_name)
+    doc = (ast.get_docstring(optimizer) or ast.get_docstring(tree) or program.class_name).split("\n\n")[0]
+    candidate = Candidate(path.stem, program.class_name, program.code, " ".join(doc.split()), path.name, "initial", 0)
+    return TuneSource(
+        subject,
+        lambda name: ExportRequest(name, candidate, _today(), hyperparameters=dict(program.hyperparameters)),
+    )
+
+
+def _export_generated(name: str) -> Callable[[str], ExportRequest] | None:
+    """How to export a generated strategy anew, None for strategies of others."""
+    from llamea_tune.export.reopen import reopen_strategy
+    from llamea_tune.strategies import resolve
+
+    path = resolve(name).path
+    return None if path is None else lambda _new_name: reopen_strategy(path)
+
+
+def _read_ranges(path: Path, subject: Subject) -> Ranges:
+    """Ranges that the user declares, for hyperparameters that there are."""
+    from llamea_tune.proposals.ranges import check_ranges, read_json_object
+
+    try:
+        declared = read_json_object(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as err:
+        raise SettingsError(f"the ranges {path} cannot be read ({err}); give a JSON file.") from err
+    if declared is None:
+        raise SettingsError(f'{path} holds no JSON object; write for example {{"alpha": {{"type": "float", ...}}}}.')
+    defaults = _all_defaults(subject)
+    found, notes = check_ranges(declared, dict(defaults))
+    if notes:
+        raise StrategyError(f"{path}: {notes[0]}; {subject.contender.label} has: {', '.join(defaults)}.")
+    return found
+
+
+def _all_defaults(subject: Subject) -> dict[str, Any]:
+    """Defaults of all hyperparameters, also of those that no range was found for."""
+    from llamea_tune.sandbox.static_check import check
+    from llamea_tune.strategies import resolve
+
+    contender = subject.contender
+    if contender.program is not None:
+        return dict(check(contender.program.code).hyperparameters)
+    return {name: option.default for name, option in resolve(contender.strategy or "").options.items()}
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
