@@ -77,18 +77,28 @@ def describe_machine(kernel: KernelFolder, device: DeviceInfo, number: int) -> d
         "versions": {"python": platform.python_version(), **_versions()},
         "system": {"name": platform.system(), "machine": platform.machine(), "cores": usable_cores()},
     }
+    described["clock_state"] = clock_state(kernel, number)
     if kernel.on_cpu:
-        described["clock_state"] = {"governor": _governor(), "load_average": round(os.getloadavg()[0], 2)}
         described["environment"] = {
             key: value for key, value in os.environ.items() if key.startswith(("OMP_", "GOMP_"))
         }
     else:
-        gpu = _nvidia_smi(number)
-        described["driver"] = gpu.get("driver_version", "unknown")
-        described["clock_state"] = gpu
+        described["driver"] = described["clock_state"].get("driver_version", "unknown")
         described["cuda_version"] = device.environment.get("cuda_version", "")
         described["compute_capability"] = device.compute_capability
     return described
+
+
+def clock_state(kernel: KernelFolder, number: int) -> dict[str, Any]:
+    """Clocks and what moves them, as they are now.
+
+    Args:
+        kernel: What is measured, on a CPU or on a GPU.
+        number: Number of the GPU.
+    """
+    if kernel.on_cpu:
+        return {"governor": _governor(), "load_average": round(os.getloadavg()[0], 2)}
+    return dict(_nvidia_smi(number))
 
 
 def _versions() -> dict[str, str]:

@@ -26,7 +26,7 @@ from llamea_tune.recording.cache_file import (
 from llamea_tune.recording.compiling import Artefact
 from llamea_tune.recording.journal import Journal
 from llamea_tune.recording.kernel_folder import KernelFolder
-from llamea_tune.recording.machine import describe_machine, device_label, device_name, usable_cores
+from llamea_tune.recording.machine import clock_state, describe_machine, device_label, device_name, usable_cores
 from llamea_tune.recording.noise import Noise, measure_noise, noise_as_json, noise_from_json
 from llamea_tune.recording.plan import WHOLE, Plan, in_space_order
 from llamea_tune.spaces.space import ParamConfig
@@ -139,6 +139,7 @@ def record(
                 rng = np.random.default_rng(seed)
                 n_again = max(1, noise_sample // part[1]) if noise_sample else 0
                 noise = measure_noise(bench, ahead, journal.entries, share, n_again, rng)
+                machine["clock_state_at_end"] = clock_state(kernel, device)
                 about = {
                     "machine": machine,
                     "noise": noise_as_json(noise),
