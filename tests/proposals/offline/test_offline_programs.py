@@ -110,7 +110,7 @@ def test_random_designs_work(seed: int, space_name: str) -> None:
     assert (counts.paid, counts.repeated, counts.invalid) == (limit, 0, 0)
 
 
-def test_runs_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_repeat() -> None:
     """All randomness comes from the generators that the host seeds."""
     design = design_with("initial", "random")
     first, second = (run(design, "minimised", 60, seed=5).trace().indices for _ in range(2))

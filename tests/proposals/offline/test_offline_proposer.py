@@ -50,7 +50,7 @@ def test_same_task_same_proposal(seed: int, operator: str, readable: bool) -> No
     assert OfflineProposer().propose(asked) == OfflineProposer().propose(asked)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(seed=seeds, operator=st.sampled_from(["mutate", "simplify", "diversify", "crossover", "repair", "unheard-of"]))
 def test_the_program_changes(seed: int, operator: str) -> None:
     """No operator gives back a parent's program, whatever the layout or the name."""
@@ -59,7 +59,7 @@ def test_the_program_changes(seed: int, operator: str) -> None:
     assert fingerprint(child.code) not in {fingerprint(code) for code in codes}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(first=seeds, second=seeds, seed=seeds)
 def test_crossover_takes_from_both(first: int, second: int, seed: int) -> None:
     """Where parents differ in two slots or more, the child has a component that only the one has, and one of the other."""
@@ -90,7 +90,7 @@ def test_crossover_of_twins_mixes_their_hyperparameters() -> None:
         assert child not in (one, other)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(seed=seeds, operator=st.sampled_from(["mutate", "crossover", "simplify", "diversify", "repair"]))
 def test_unreadable_parents_count_as_absent(seed: int, operator: str) -> None:
     """A parent that a language model wrote gives a fresh design, or leaves the stage to the readable one."""
@@ -103,7 +103,7 @@ def test_unreadable_parents_count_as_absent(seed: int, operator: str) -> None:
     assert any(child.choices.get(slot) == name for slot, name in readable.choices.items())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(seed=seeds)
 def test_simplify_ends_at_the_plainest_design(seed: int) -> None:
     """Each simplification leaves one slot plainer, until only hyperparameters are left to change."""
@@ -117,7 +117,7 @@ def test_simplify_ends_at_the_plainest_design(seed: int) -> None:
     assert simplify(design, rng).choices == design.choices
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(seed=seeds)
 def test_vary_keeps_components_and_ranges(seed: int) -> None:
     """Only values change, and they stay in range."""

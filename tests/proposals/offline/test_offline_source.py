@@ -67,7 +67,7 @@ def test_uses_every_method_and_hyperparameter(seed: int) -> None:
         assert code.count(f"self.{name}") >= 2, name
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_design_is_read_back(seed: int) -> None:
     """Code to design to code: nothing is lost."""
@@ -77,7 +77,7 @@ def test_design_is_read_back(seed: int) -> None:
     assert write(read_design(code) or complete({}, {})) == code
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(first=st.integers(0, 10**6), second=st.integers(0, 10**6))
 def test_names_and_descriptions_tell_designs_apart(first: int, second: int) -> None:
     """Designs share a class name, or a description, only if they have the same components."""

@@ -2,14 +2,14 @@
 
 from llamea_tune.proposals.offline.component import Component, Hyperparameter
 
-WALK = Component(name="walk", call="self._neighbours(current)", weight=2.0)
+WALK = Component(name="walk", call="self._neighbours(current)", weight=3.0)
 
 ELITE = Component(
     name="elite",
     word="Elite",
     phrase="looking around every elite config at once",
     call="self._near_elite(current)",
-    weight=2.0,
+    weight=1.0,
     effort=1,
     needs=("elite",),
     methods='''
@@ -26,7 +26,7 @@ WIDE = Component(
     word="Wide",
     phrase="looking around every elite config and at random ones",
     call="self._near_and_far(current)",
-    weight=1.0,
+    weight=2.0,
     effort=1,
     needs=("elite", "unmeasured"),
     imports=("import random",),

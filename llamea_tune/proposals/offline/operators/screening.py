@@ -6,8 +6,10 @@ and give failures a place.
 
 from llamea_tune.proposals.offline.component import Component, Hyperparameter
 
-_EXPLORATION = Hyperparameter("exploration", 0.1, 0.01, 0.5, "Chance that candidates are taken unranked.", log=True)
-_REFIT = Hyperparameter("refit_interval", 8, 3, 40, "Measurements between two fits of the model.", log=True)
+_EXPLORATION = Hyperparameter("exploration", 0.05, 0.005, 0.5, "Chance that candidates are taken unranked.", log=True)
+_REFIT = Hyperparameter(
+    "refit_share", 0.03, 0.01, 0.2, "New measurements that call for another fit, as a share of those known.", log=True
+)
 
 NONE = Component(name="none", weight=2.0)
 
@@ -69,7 +71,7 @@ def _fit(self) -> None:
     penalty = self.ridge * np.eye(known.shape[1])
     residuals = known.T @ (ranks - ranks.mean())
     self.effects = np.linalg.solve(known.T @ known + penalty, residuals)
-    self.next_fit = len(self.costs) + self.refit_interval
+    self.next_fit = len(self.costs) * (1 + self.refit_share)
 ''',
 )
 
@@ -103,7 +105,7 @@ def _fit(self) -> None:
 
     self.forest = ExtraTreesRegressor(self.n_trees)
     self.forest.fit(self._encode(self.costs), self._cost_ranks())
-    self.next_fit = len(self.costs) + self.refit_interval
+    self.next_fit = len(self.costs) * (1 + self.refit_share)
 ''',
 )
 
@@ -111,7 +113,7 @@ GAUSSIAN_PROCESS = Component(
     name="gaussian_process",
     word="Gaussian",
     phrase="ranked by a Gaussian process",
-    weight=4.0,
+    weight=6.0,
     effort=2,
     needs=("encode",),
     imports=(
@@ -126,7 +128,7 @@ GAUSSIAN_PROCESS = Component(
         _EXPLORATION,
         _REFIT,
         Hyperparameter("length_scale", 1.5, 0.3, 6.0, "Distance over which costs are correlated.", log=True),
-        Hyperparameter("optimism", 0.5, 0.0, 2.0, "Weight of the uncertainty in a candidate's favour."),
+        Hyperparameter("optimism", 1.5, 0.0, 4.0, "Weight of the uncertainty in a candidate's favour."),
     ),
     methods='''
 def _ranked(self, pool: list[tuple]) -> list[tuple]:
@@ -151,7 +153,7 @@ def _fit(self) -> None:
     self.known = self._encode(configs)
     noisy = self._covariance(self.known) + 0.05 * np.eye(len(configs))
     self.precision = np.linalg.inv(noisy)
-    self.next_fit = len(self.costs) + self.refit_interval
+    self.next_fit = len(self.costs) * (1 + self.refit_share)
 
 def _covariance(self, points: np.ndarray) -> np.ndarray:
     """Correlate points with those the process knows: value steps and differences count."""
