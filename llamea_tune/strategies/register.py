@@ -31,7 +31,11 @@ def user_folder() -> Path:
 def register_generated() -> None:
     """Register the bundled strategies and the user's own."""
     register_folder(bundled_path("strategies_generated"), bundled=True)
-    register_folder(user_folder(), bundled=False)
+    try:
+        own = user_folder()
+    except RuntimeError:  # a user without a home, as in containers with arbitrary user ids, has none
+        return
+    register_folder(own, bundled=False)
 
 
 def register_folder(folder: Path, *, bundled: bool = False) -> list[GeneratedStrategy]:

@@ -41,7 +41,7 @@ def strategies_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
 
 
 @pytest.fixture(scope="session")
-def command(small_spaces: Path, strategies_folder: Path) -> Callable[..., list[str]]:  # noqa: ARG001
+def command(small_spaces: Path, strategies_folder: Path) -> Callable[..., list[str]]:
     """Makes command lines: `evolve` ones with the small spaces and quick settings, and any other as it is."""
 
     def make(name: str, *arguments: str | Path) -> list[str]:
