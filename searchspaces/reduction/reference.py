@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-SMALLEST_BLOCK = 64 * 8
+SMALLEST_BLOCK = 64 * 16
 """Fewest items that a block sums in any variant: smallest block size times fewest items per thread."""
 
 ATOL = 0.0

@@ -127,7 +127,9 @@ static bool release_barriers()
 static void run_block(bool backwards)
 {
     static char *stacks = static_cast<char *>(malloc(MAX_THREADS * STACK_BYTES));
-    memset(__start_cuda_shared, 0xff, __stop_cuda_shared - __start_cuda_shared);
+    if (__start_cuda_shared) {
+        memset(__start_cuda_shared, 0xff, __stop_cuda_shared - __start_cuda_shared);
+    }
     for (int i = 0; i < n_threads; i++) {
         Fiber &fiber = all[i];
         getcontext(&fiber.context);
