@@ -12,6 +12,7 @@ from llamea_tune.exceptions import MissingDependencyError, SettingsError, Strate
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace, empty_trace
 from llamea_tune.sandbox.program import Limits
 from llamea_tune.scoring.aggregate import mean_places, scorecard
+from llamea_tune.scoring.baselines import BASELINES
 from llamea_tune.scoring.compare import Comparison, compare, holm
 from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.cutoff import space_budget
@@ -56,6 +57,21 @@ class BenchmarkSettings:
     baseline: str = "exact"
     charge_own_compute: bool = False
     limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense.
+
+        Raises:
+            SettingsError: A number is out of range, or the baseline is unknown.
+        """
+        if self.repeats < 1:
+            raise SettingsError(f"--repeats is {self.repeats}; it must be at least 1")
+        if not 0 <= self.seed < 2**32:
+            raise SettingsError(f"--seed is {self.seed}; it must lie between 0 and 4294967295")
+        if self.baseline not in BASELINES:
+            raise SettingsError(f"--baseline is {self.baseline!r}; choose one of {', '.join(BASELINES)}")
+        if not 0.0 < self.limits.wall_s < float("inf"):
+            raise SettingsError(f"--timeout is {self.limits.wall_s:g}; it must be a number of seconds above 0")
 
 
 @dataclass(frozen=True)

@@ -3,4 +3,4 @@
 from llamea_tune.scoring.benchmark import BenchmarkSettings
 
 NAMES = ("random_sample", "simulated_annealing", "genetic_algorithm:popsize=10")
-SETTINGS = BenchmarkSettings(repeats=6, seed=3)
+SETTINGS = BenchmarkSettings(repeats=6, seed=3, baseline="published")

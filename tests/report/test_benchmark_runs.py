@@ -49,7 +49,7 @@ class Watch:
 
 
 def test_scores_are_those_of_the_scorer(outcome, small_spaces):
-    with Scorer(small_spaces, repeats=SETTINGS.repeats, seed=SETTINGS.seed) as scorer:
+    with Scorer(small_spaces, repeats=SETTINGS.repeats, seed=SETTINGS.seed, baseline=SETTINGS.baseline) as scorer:
         for contender in CONTENDERS:
             expected = scorer.score(contender, stage=STAGE)
             row = next(row for row in outcome.rows if row.label == contender.label)

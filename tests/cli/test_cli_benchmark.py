@@ -1,0 +1,182 @@
+"""`llamea-tune benchmark`, from the outside."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FAST = ("--baseline", "published")  # the exact one takes seconds to compute
+
+SAMPLER = """
+from kernel_tuner.strategies.wrapper import OptAlg
+
+
+class Sampler(OptAlg):
+    def __init__(self, batch=2):
+        self.batch = batch
+
+    def __call__(self, func, searchspace):
+        while func.budget_spent_fraction < 1:
+            for config in searchspace.get_random_sample(self.batch):
+                func(config)
+
+
+class Broken(OptAlg):
+    def __call__(self, func, searchspace):
+        raise RuntimeError("[red]not today")
+"""
+
+
+@pytest.fixture
+def program(own_folders: Path) -> Path:
+    path = own_folders / "mine.py"
+    path.write_text(SAMPLER)
+    return path
+
+
+def test_the_whole_command(command, caches, program, own_folders):
+    done = command(
+        *("benchmark", "simulated_annealing", "genetic_algorithm:popsize=8", f"{program}:Sampler:batch=3"),
+        *(f"{program}:Broken", "--spaces", caches, "--repeats", 5, "--jobs", 1, *FAST),
+        *("--plot", "curves.svg", "--csv", "scores.csv", "--ioh", "ioh"),
+    )
+    assert done.code == 0, done.err
+    for expected in (
+        "simulated_annealing",
+        "genetic_algorithm:popsize=8",
+        "Sampler:batch=3",
+        "small/one",
+        "small/two",
+    ):
+        assert expected in done.out
+    assert "mine.py:Broken failed on small/one: " in done.out and "[red]not today" in done.out
+    lines = list(csv.DictReader(Path("scores.csv").read_text().splitlines()))
+    assert len(lines) == 4 * 2
+    assert sum(line["failure"] != "" for line in lines) == 2
+    assert "simulated_annealing" in Path("curves.svg").read_text()
+    assert len(list(Path("ioh").iterdir())) == 3
+    assert "took" in done.err
+
+
+def test_without_strategies_the_default_ones_compete(command, caches):
+    from llamea_tune.scoring.benchmark import DEFAULT_STRATEGIES
+
+    done = command("benchmark", "-s", caches / "one.json", "-n", 2, "-j", 1, "--json", "-q", *FAST)
+    assert {entry["strategy"] for entry in done.json["strategies"]} == set(DEFAULT_STRATEGIES)
+    assert all(entry["score"] is not None for entry in done.json["strategies"])
+    assert done.err == ""
+
+
+def test_the_same_seed_gives_the_same_bytes(command, caches):
+    outputs = []
+    for jobs in (1, 2):
+        done = command(
+            *("benchmark", "mls", "pso", "-s", caches, "-n", 4, "-j", jobs, "--seed", 7, "--fresh", *FAST),
+            *("--json", "--csv", f"{jobs}.csv", "--plot", f"{jobs}.pdf"),
+        )
+        outputs.append((done.out, Path(f"{jobs}.csv").read_bytes(), Path(f"{jobs}.pdf").read_bytes()))
+    assert outputs[0] == outputs[1]
+    other = command("benchmark", "mls", "pso", "-s", caches, "-n", 4, "-j", 1, "--seed", 8, "--json", *FAST)
+    assert other.json["strategies"] != json.loads(outputs[0][0])["strategies"]
+
+
+def test_finished_runs_are_kept(command, caches):
+    first = command("benchmark", "mls", "-s", caches, "-n", 4, "-j", 1, "--json", *FAST)
+    second = command("benchmark", "mls", "-s", caches, "-n", 4, "-j", 1, "--json", *FAST)
+    assert "kept from before" not in first.err
+    assert "2 of 2 pairs" in second.err
+    assert first.out == second.out
+    assert "kept from before" not in command("benchmark", "mls", "-s", caches, "-n", 4, "-j", 1, "--fresh", *FAST).err
+
+
+def test_the_baseline_changes_scores_but_needs_no_new_runs(command, caches):
+    place = caches / "one.json"
+    exact = command("benchmark", "mls", "-s", place, "-n", 4, "-j", 1, "--json")
+    published = command("benchmark", "mls", "-s", place, "-n", 4, "-j", 1, "--json", "--baseline", "published")
+    assert exact.json["settings"]["baseline"] == "exact"
+    assert "1 of 1 pairs" in published.err
+    assert exact.json["strategies"][0]["score"] != published.json["strategies"][0]["score"]
+
+
+def test_a_strategy_that_takes_too_long_is_a_row(command, caches, own_folders):
+    path = own_folders / "slow.py"
+    path.write_text(
+        "from kernel_tuner.strategies.wrapper import OptAlg\n"
+        "class Slow(OptAlg):\n"
+        "    def __call__(self, func, searchspace):\n"
+        "        while True: pass\n"
+    )
+    done = command(
+        "benchmark", f"{path}:Slow", "mls", "-s", caches / "one.json", "-n", 2, "--timeout", 1, "--json", *FAST
+    )
+    assert done.code == 0
+    best, slow = done.json["strategies"]
+    assert best["strategy"] == "mls" and best["score"] is not None
+    assert slow["score"] is None and slow["failures"]["small/one"]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        ("nonsuch",),
+        ("simulated_anealing",),
+        ("pso:wings=2",),
+        ("pso:wings",),
+        ("pso", "pso"),
+        ("nowhere.py:Class",),
+        ("mine.py:Class",),
+        ("pyatf:nonsuch",),
+        ("pso", "-s", "nowhere.json"),
+        ("pso", "-s", "mine.py"),
+        ("pso", "-s", "*.nothing"),
+        ("pso", "--t1", "nowhere.json"),
+        ("pso", "--repeats", "0"),
+        ("pso", "--baseline", "none"),
+        ("pso", "--timeout", "0"),
+        ("pso", "--plot", "plot.gif"),
+        ("pso", "--plot", "nowhere/plot.png"),
+        ("pso", "--csv", "small"),
+        ("pso", "--ioh", "small"),
+    ],
+    ids=" ".join,
+)
+def test_bad_input_gets_one_sentence(command, caches, program, bad):
+    spaces = () if "-s" in bad else ("-s", caches)
+    done = command("benchmark", *bad, *spaces, "--jobs", "1")
+    assert done.is_refusal(), done
+    assert done.out == ""
+
+
+def test_the_installed_script_refuses_in_one_sentence_too(script, caches):
+    done = script("benchmark", "nonsuch", "-s", caches)
+    assert done.is_refusal(), done
+
+
+def test_an_interruption_ends_it_and_the_same_command_goes_on(own_folders, caches, script):
+    args = ["benchmark", "mls", "pso", "genetic_algorithm", "-s", str(caches), "-n", "150", "-j", "1", "--json", *FAST]
+    running = subprocess.Popen(
+        [Path(sys.executable).with_name("llamea-tune"), *args],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+    )
+    results = own_folders / "cache" / "results"
+    while running.poll() is None and not (results.is_dir() and any(results.glob("*.npz"))):
+        pass
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, ""), err
+    assert "goes on from there" in err and "Traceback" not in err
+    kept = len(list(results.glob("*.npz")))
+    assert 1 <= kept < 6
+    done = script(*args)
+    assert done.code == 0 and f"{kept} of 6 pairs" in done.err
+    assert done.out == script(*args, "--fresh").out
