@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from llamea_tune.cli.console import duration, err, out, print_json
-from llamea_tune.cli.progress import RunProgress
-from llamea_tune.cli.tables import leaderboard_table
 
 if TYPE_CHECKING:
     from llamea_tune.evolution.run_directory import RunDirectory
@@ -29,6 +27,8 @@ def carry_out_visibly(
     Raises:
         KeyboardInterrupt: Ctrl-C; the command that resumes the run is on screen by then.
     """
+    from llamea_tune.cli.progress import RunProgress
+    from llamea_tune.cli.tables import leaderboard_table
     from llamea_tune.evolution.assemble import carry_out
     from llamea_tune.evolution.settings import Settings
 
