@@ -56,6 +56,13 @@ def benchmark(
     repeats: Annotated[int, typer.Option("--repeats", "-n", help="Runs of each strategy on each space.")] = 100,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
     baseline: options.Baseline = "exact",
+    charge_own_compute: Annotated[
+        bool,
+        typer.Option(
+            "--charge-own-compute",
+            help="Count what named strategies compute themselves as time spent; scores then depend on this machine.",
+        ),
+    ] = False,
     timeout: Annotated[float, typer.Option(help="Wall-clock seconds one run of a class in a file may take.")] = 60.0,
     jobs: options.Jobs = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Make all runs anew, even those that are kept.")] = False,
@@ -92,7 +99,11 @@ def benchmark(
     check_targets(plots=plot or [], texts=[csv] if csv else [], folders=[ioh] if ioh else [])
     contenders = _contenders(strategies)
     settings = BenchmarkSettings(
-        repeats=repeats, seed=seed, baseline=baseline, limits=Limits(wall_s=timeout, cpu_s=timeout)
+        repeats=repeats,
+        seed=seed,
+        baseline=baseline,
+        charge_own_compute=charge_own_compute,
+        limits=Limits(wall_s=timeout, cpu_s=timeout),
     )
     loaded = options.load(spaces, t1)
     progress = BenchmarkProgress(contenders, loaded, repeats, quiet=quiet)

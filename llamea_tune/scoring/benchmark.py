@@ -48,7 +48,7 @@ class BenchmarkSettings:
         repeats: Runs of each contender on each space.
         seed: Master seed.
         baseline: Name of the baseline that scores are relative to.
-        charge_own_compute: Whether a strategy's own compute counts as time spent.
+        charge_own_compute: Whether what named strategies compute themselves counts as time spent.
         limits: What one run of a program may use.
     """
 
@@ -196,6 +196,7 @@ def run_benchmark(
             baseline=settings.baseline,
             limits=settings.limits,
             allow_weak=allow_weak,
+            charge_own_compute=settings.charge_own_compute,
         ) as scorer:
             scale = scorer.scales[0]
             for contender in contenders:

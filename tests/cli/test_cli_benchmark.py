@@ -105,6 +105,25 @@ def test_the_baseline_changes_scores_but_needs_no_new_runs(command, caches):
     assert exact.json["strategies"][0]["score"] != published.json["strategies"][0]["score"]
 
 
+def test_own_compute_is_reported_and_charged_when_asked(command, caches):
+    args = ("benchmark", "pso", "-s", caches / "one.json", "-n", 2, "-j", 1, "--json", "--timings", *FAST)
+    (free,) = command(*args).json["strategies"]
+    done = command(*args, "--charge-own-compute")
+    assert "kept from before" not in done.err
+    assert done.json["settings"]["charge_own_compute"] is True
+    (charged,) = done.json["strategies"]
+    for entry in (free, charged):
+        assert entry["spaces"]["small/one"]["own_compute_ms"] > 0.0
+
+
+def test_techniques_of_pyatf_compete(command, caches):
+    done = command("benchmark", "pyatf:torczon", "mls", "-s", caches / "one.json", "-n", 2, "-j", 1, "--json", *FAST)
+    assert {entry["strategy"] for entry in done.json["strategies"] if entry["score"] is not None} == {
+        "pyatf:torczon",
+        "mls",
+    }
+
+
 def test_a_strategy_that_takes_too_long_is_a_row(command, caches, own_folders):
     path = own_folders / "slow.py"
     path.write_text(
