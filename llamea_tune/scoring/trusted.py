@@ -9,6 +9,7 @@ They get as many as the budget can pay for, unless their options say otherwise.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -94,8 +95,12 @@ def run_named(trusted: TrustedSpace, run: NamedRun) -> RunResult:
 
     Returns:
         The run; an error that the strategy raises makes it a failed one.
+
+    Raises:
+        StrategyError: There is no such strategy, or its options limit the budget to nothing.
     """
-    meter = Meter(trusted.runner, run.budget)
+    budget = _budget(run)
+    meter = Meter(trusted.runner, budget)
     compute = ComputeClock(meter.charge if run.charged else None) if run.cold or run.charged else None
     trusted.searchspace.begin_run(cold=compute is not None)
     state, reason = RunState.FINISHED, ""
@@ -105,7 +110,7 @@ def run_named(trusted: TrustedSpace, run: NamedRun) -> RunResult:
                 find_strategy(run.strategy),
                 trusted.searchspace,
                 meter,
-                strategy_options=_options(trusted, run),
+                strategy_options=_options(trusted, run, budget),
                 seed=run.seed,
                 compute=compute,
             )
@@ -121,12 +126,29 @@ def run_named(trusted: TrustedSpace, run: NamedRun) -> RunResult:
     return RunResult(meter.trace(), state, reason, meter.counts(), own_compute_s)
 
 
-def _options(trusted: TrustedSpace, run: NamedRun) -> dict[str, Any]:
+def _budget(run: NamedRun) -> RunBudget:
+    """The run's budget within the limits that its options set, which Kernel Tuner enforces too."""
+    time_limit_us, max_fevals = run.budget.time_limit_us, run.budget.max_fevals
+    if "time_limit" in run.options:
+        time_limit_us = min(time_limit_us or sys.maxsize, round(_positive(run, "time_limit") * 1e6))
+    if "max_fevals" in run.options:
+        max_fevals = min(max_fevals or sys.maxsize, int(_positive(run, "max_fevals")))
+    return RunBudget(time_limit_us, max_fevals)
+
+
+def _positive(run: NamedRun, option: str) -> float:
+    value = run.options[option]
+    if not isinstance(value, int | float) or not value > 0:
+        raise StrategyError(f"the option {option} of {run.strategy} must be a number above 0, not {value!r}")
+    return value
+
+
+def _options(trusted: TrustedSpace, run: NamedRun, budget: RunBudget) -> dict[str, Any]:
     options = dict(run.options)
-    if run.budget.max_fevals is not None:
-        options.setdefault("max_fevals", run.budget.max_fevals)
+    if budget.max_fevals is not None and run.strategy != "brute_force":  # which refuses it
+        options.setdefault("max_fevals", budget.max_fevals)
     elif run.strategy == "random_sample":
-        options.setdefault("fraction", trusted.most_evaluations(run.budget) / trusted.space.size)
+        options.setdefault("fraction", trusted.most_evaluations(budget) / trusted.space.size)
     elif run.strategy in _LIMITED_BY_DEFAULT:
-        options.setdefault("max_fevals", trusted.most_evaluations(run.budget))
+        options.setdefault("max_fevals", trusted.most_evaluations(budget))
     return options

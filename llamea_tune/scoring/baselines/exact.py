@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 from scipy.special import gammaln
 
 from llamea_tune.runners.cached import measurement_times_us
@@ -19,6 +20,7 @@ from llamea_tune.spaces.space import Space
 Ints = NDArray[np.int64]
 
 N_EVALUATIONS = 4_000_000
+_CHUNK = 100_000
 _SEED = 20240
 
 
@@ -59,7 +61,9 @@ def mean_ranks(
         length = min(space.size, 2 * length)
         searches = _Searches(times_us, table, distinct, grid_us, length)
     correction = searches.mean_after_times() - searches.mean_after_evaluations()[n_fixed]
-    return np.clip(expected_best_ranks(space.size, len(table.costs), n_fixed) + correction, 0.0, table.worst)
+    estimates = expected_best_ranks(space.size, len(table.costs), n_fixed) + correction
+    never_rising = isotonic_regression(estimates, increasing=False).x
+    return np.asarray(np.clip(never_rising, 0.0, table.worst))
 
 
 def expected_best_ranks(size: int, n_valid: int, n_drawn: Ints) -> Floats:
@@ -104,12 +108,13 @@ class _Searches:
         """Simulate; False as soon as a search ends before the grid does, because its window is too short."""
         size = len(self._times_us)
         windows = size // self._length
+        numbers = np.tile(np.arange(size), (max(1, _CHUNK // size), 1))
         while self._n * self._length < n_evaluations:
-            draws = rng.permutation(size)[: windows * self._length].reshape(windows, self._length)
+            draws = rng.permuted(numbers, axis=1)[:, : windows * self._length].reshape(-1, self._length)
             clock = np.cumsum(self._times_us[draws], axis=1)
             if self._length < size and clock[:, -1].min() <= self._grid_us[-1]:
                 return False
-            self._n += windows
+            self._n += len(draws)
             search, evaluation, drops = self._drops(self._ranks[0][draws])
             reached = np.searchsorted(self._grid_us, clock[search, evaluation], side="left")
             self._drops_by_time += np.bincount(reached, drops, len(self._drops_by_time))
