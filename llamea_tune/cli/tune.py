@@ -109,17 +109,9 @@ def tune(
         err.print(f"study directory: [bold]{directory}[/]   spaces: {', '.join(space.name for space in loaded)}")
     progress = TuneProgress(trials, quiet=quiet or as_json)
     try:
-        with progress:
-            result = make_study(
-                source.subject,
-                loaded,
-                settings,
-                directory,
-                jobs=n_jobs,
-                allow_weak=allow_weak_sandbox,
-                observe=progress.trial,
-            )
-            with Scorer(
+        with (
+            progress,
+            Scorer(
                 loaded,
                 repeats=final_repeats,
                 seed=seed,
@@ -127,8 +119,19 @@ def tune(
                 baseline=baseline,
                 limits=settings.limits,
                 allow_weak=allow_weak_sandbox,
-            ) as scorer:
-                rescored = rescore(source.subject, result, scorer, on_progress=progress.rescoring)
+            ) as scorer,
+        ):
+            result = make_study(
+                source.subject,
+                loaded,
+                settings,
+                directory,
+                jobs=n_jobs,
+                allow_weak=allow_weak_sandbox,
+                scales=scorer.scales,
+                observe=progress.trial,
+            )
+            rescored = rescore(source.subject, result, scorer, on_progress=progress.rescoring)
     except KeyboardInterrupt:
         err.print(f"\nstopped; to go on, repeat the command with --study {shlex.quote(str(directory))}", soft_wrap=True)
         raise

@@ -17,7 +17,7 @@ from llamea_tune.hpo.storage import StudyDirectory, fail_interrupted
 from llamea_tune.hpo.subject import Subject
 from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, record_of, run_trial
 from llamea_tune.sandbox.program import Limits
-from llamea_tune.scoring.score import space_scale
+from llamea_tune.scoring.score import SpaceScale, space_scale
 from llamea_tune.scoring.seeds import run_seed
 from llamea_tune.scoring.workers import Workers
 from llamea_tune.spaces.space import Space
@@ -116,6 +116,7 @@ def tune(
     *,
     jobs: int = 1,
     allow_weak: bool = False,
+    scales: Sequence[SpaceScale] | None = None,
     observe: Observer | None = None,
 ) -> StudyResult:
     """Tune hyperparameters, or go on with a study that was interrupted or should get more trials.
@@ -130,6 +131,7 @@ def tune(
         directory: Directory of the study; made if it is missing.
         jobs: Trials to run at the same time.
         allow_weak: Whether programs may run where the machine offers only a weaker sandbox.
+        scales: Scale of each space, where they are there already.
         observe: Called after every trial.
 
     Raises:
@@ -139,7 +141,7 @@ def tune(
         StrategyError: There is no such strategy.
     """
     make_sampler(settings.sampler, 0)
-    scales = [space_scale(space, settings.baseline) for space in spaces]
+    scales = scales or [space_scale(space, settings.baseline) for space in spaces]
     pairs = ordered_pairs(spaces, settings.repeats, settings.seed)
     runs = PairRuns(spaces, scales, limits=settings.limits, allow_weak=allow_weak)
     if subject.contender.program is None:
@@ -158,7 +160,9 @@ def tune(
             if not opened:
                 opened["study"] = store.load(make_pruner(settings.prune, len(spaces)))
             opened["study"].sampler = make_sampler(settings.sampler, run_seed(settings.seed, "sampler", slot))
-            return run_trial(opened["study"], subject, pairs, runs, slot)
+            record = run_trial(opened["study"], subject, pairs, runs, slot)
+            store.sync()
+            return record
 
         with Workers(make, jobs) as workers:
             _make_trials(study, workers, settings.trials, observe or _ignore)
