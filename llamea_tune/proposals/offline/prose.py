@@ -13,21 +13,16 @@ def class_name(design: Design) -> str:
 def summary(design: Design) -> str:
     """Say in one short sentence what the optimizer does."""
     components = design.components
-    rule = components["acceptance"].phrase
+    rule = " ".join(components[slot].phrase for slot in ("acceptance", "schedule") if slot in components)
     return f"{rule[0].upper()}{rule[1:]} over {components['neighbourhood'].phrase}."
 
 
 def details(design: Design) -> str:
     """Say in one sentence what else it does."""
     components = design.components
-    clauses = [f"starts from {components['initial'].phrase}"]
-    clauses += [
-        components[slot].phrase
-        for slot in ("schedule", "screening", "scope", "step", "memory", "recombination")
-        if slot in components and components[slot].phrase
-    ]
-    text = ", ".join(clauses) + f", and {components['restart'].phrase} when stuck."
-    return text[0].upper() + text[1:]
+    others = [components[slot].phrase for slot in ("screening", "scope", "step", "memory", "recombination")]
+    clauses = [f"Starts from {components['initial'].phrase}", *filter(None, others)]
+    return f"{', '.join(clauses)}, and {components['restart'].phrase} when stuck."
 
 
 def description(design: Design) -> str:

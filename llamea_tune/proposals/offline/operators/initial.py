@@ -2,7 +2,7 @@
 
 from llamea_tune.proposals.offline.component import Component, Hyperparameter
 
-_SAMPLE_SIZE = Hyperparameter("sample_size", 12, 2, 60, "Configs in the initial sample.", log=True)
+_SAMPLE_SIZE = Hyperparameter("sample_size", 8, 2, 60, "Configs in the initial sample.", log=True)
 _SAMPLE_SHARE = Hyperparameter(
     "sample_share", 0.15, 0.02, 0.4, "Share of the budget after which the initial sample is cut short."
 )
@@ -42,7 +42,7 @@ DISTRIBUTED = Component(
     name="distributed",
     word="Spread",
     phrase="a distributed sample",
-    weight=1.0,
+    weight=2.0,
     hyperparameters=_HYPERPARAMETERS,
     needs=("encode",),
     imports=("import numpy as np",),

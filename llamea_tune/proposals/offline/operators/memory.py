@@ -7,7 +7,7 @@ VISITED = Component(name="visited", weight=2.0)
 TABU = Component(
     name="tabu",
     word="Tabu",
-    phrase="values it has just left stay tabu for a while",
+    phrase="keeps values that it has just left tabu",
     weight=1.0,
     imports=("from collections import deque",),
     hyperparameters=(Hyperparameter("tenure", 6, 2, 40, "Abandoned values that stay tabu.", log=True),),

@@ -2,7 +2,7 @@
 
 from llamea_tune.proposals.offline.component import Component, Hyperparameter
 
-_PATIENCE = Hyperparameter("patience", 10, 4, 120, "Steps without a better cost before the walk restarts.", log=True)
+_PATIENCE = Hyperparameter("patience", 6, 3, 100, "Steps without a better cost before the walk restarts.", log=True)
 
 RANDOM = Component(
     name="random",

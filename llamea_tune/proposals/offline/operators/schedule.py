@@ -5,7 +5,7 @@ from llamea_tune.proposals.offline.component import Component, Hyperparameter
 GEOMETRIC = Component(
     name="geometric",
     word="",
-    phrase="cooled geometrically",
+    phrase="cooling geometrically",
     weight=2.0,
     hyperparameters=(
         Hyperparameter("final_heat", 0.01, 0.0001, 0.3, "What is left of the tolerance at the end.", log=True),
@@ -20,7 +20,7 @@ def _heat(self) -> float:
 LINEAR = Component(
     name="linear",
     word="Linear",
-    phrase="cooled linearly",
+    phrase="cooling linearly",
     weight=1.0,
     methods='''
 def _heat(self) -> float:
@@ -32,7 +32,7 @@ def _heat(self) -> float:
 REHEATED = Component(
     name="reheated",
     word="Reheated",
-    phrase="cooled and reheated in cycles",
+    phrase="reheated in cycles",
     weight=1.0,
     hyperparameters=(Hyperparameter("cycles", 3, 2, 10, "Times that the tolerance starts again from 1."),),
     methods='''

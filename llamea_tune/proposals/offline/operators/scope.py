@@ -7,7 +7,7 @@ WALK = Component(name="walk", call="self._neighbours(current)", weight=3.0)
 ELITE = Component(
     name="elite",
     word="Elite",
-    phrase="looking around every elite config at once",
+    phrase="looks around every elite config at once",
     call="self._near_elite(current)",
     weight=1.0,
     effort=1,
@@ -24,9 +24,9 @@ def _near_elite(self, current: tuple) -> list[tuple]:
 WIDE = Component(
     name="wide",
     word="Wide",
-    phrase="looking around every elite config and at random ones",
+    phrase="looks around every elite config and at random ones",
     call="self._near_and_far(current)",
-    weight=2.0,
+    weight=3.0,
     effort=1,
     needs=("elite", "unmeasured"),
     imports=("import random",),

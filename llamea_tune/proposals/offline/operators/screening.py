@@ -16,7 +16,7 @@ NONE = Component(name="none", weight=2.0)
 NEAREST = Component(
     name="nearest_neighbours",
     word="Nearest",
-    phrase="ranked by the nearest configs known",
+    phrase="ranks candidates by the nearest configs known",
     weight=2.0,
     effort=2,
     needs=("encode", "cost_ranks"),
@@ -44,7 +44,7 @@ def _ranked(self, pool: list[tuple]) -> list[tuple]:
 ADDITIVE = Component(
     name="additive_model",
     word="Additive",
-    phrase="ranked by an additive model of every value's effect",
+    phrase="ranks candidates by an additive model of every value's effect",
     weight=2.0,
     effort=2,
     needs=("one_hot", "cost_ranks"),
@@ -78,8 +78,8 @@ def _fit(self) -> None:
 FOREST = Component(
     name="forest",
     word="Forest",
-    phrase="ranked by extremely randomised trees",
-    weight=1.0,
+    phrase="ranks candidates by extremely randomised trees",
+    weight=0.5,
     effort=3,
     needs=("encode", "cost_ranks"),
     imports=("import random", "import numpy as np"),
@@ -112,7 +112,7 @@ def _fit(self) -> None:
 GAUSSIAN_PROCESS = Component(
     name="gaussian_process",
     word="Gaussian",
-    phrase="ranked by a Gaussian process",
+    phrase="ranks candidates by a Gaussian process",
     weight=6.0,
     effort=2,
     needs=("encode",),
@@ -128,7 +128,7 @@ GAUSSIAN_PROCESS = Component(
         _EXPLORATION,
         _REFIT,
         Hyperparameter("length_scale", 1.5, 0.3, 6.0, "Distance over which costs are correlated.", log=True),
-        Hyperparameter("optimism", 1.5, 0.0, 4.0, "Weight of the uncertainty in a candidate's favour."),
+        Hyperparameter("optimism", 3.0, 0.0, 6.0, "Weight of the uncertainty in a candidate's favour."),
     ),
     methods='''
 def _ranked(self, pool: list[tuple]) -> list[tuple]:

@@ -7,7 +7,7 @@ FIRST = Component(name="first", weight=3.0)
 BEST_OF = Component(
     name="best_of",
     word="BestOf",
-    phrase="taking the best of several",
+    phrase="takes the best of several",
     weight=1.0,
     hyperparameters=(
         Hyperparameter("breadth", 4, 2, 40, "Candidates measured before the best of them is considered.", log=True),
