@@ -8,8 +8,10 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from types import TracebackType
 from typing import Generic, TypeVar
 
@@ -116,8 +118,16 @@ def _serve(connection: Connection, inherited: Sequence[Connection], do: Callable
     for other in inherited:
         other.close()
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # strategies print; the parent's output is not theirs
     warnings.simplefilter("ignore")
+    with (
+        Path(os.devnull).open("w") as nowhere,
+        redirect_stdout(nowhere),
+    ):  # strategies print; the output is the parent's
+        os.dup2(nowhere.fileno(), 1)
+        _do_tasks(connection, do)
+
+
+def _do_tasks(connection: Connection, do: Callable[[Task], Result]) -> None:
     while True:
         try:
             task = connection.recv()

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+from llamea_tune.exceptions import SettingsError, StrategyError
+from llamea_tune.runners import RunBudget
+from llamea_tune.runners.trace import RunState
+from llamea_tune.sandbox.program import Program
+from llamea_tune.scoring import Contender, Scorer, run_seed
+from llamea_tune.scoring.trusted import NamedRun, TrustedSpace, run_named
+from llamea_tune.testing.spaces import synthetic_space
+
+SPACES = [synthetic_space(0, name="a"), synthetic_space(1, name="b", higher_is_better=True)]
+PROGRAM = Program(
+    textwrap.dedent("""
+    from kernel_tuner.strategies.wrapper import OptAlg
+
+    class Blind(OptAlg):
+        def __call__(self, func, searchspace):
+            while func.budget_spent_fraction < 1:
+                func(searchspace.get_random_sample(1)[0])
+    """),
+    "Blind",
+)
+
+
+def same_runs(one, other):
+    for name in one:
+        assert len(one[name]) == len(other[name])
+        for mine, theirs in zip(one[name], other[name], strict=True):
+            np.testing.assert_array_equal(mine.trace.indices, theirs.trace.indices)
+            np.testing.assert_array_equal(mine.trace.elapsed_us, theirs.trace.elapsed_us)
+            assert (mine.state, mine.counts) == (theirs.state, theirs.counts)
+    return True
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("strategy", ["genetic_algorithm", "diff_evo", "pyatf:differential_evolution"])
+def test_results_do_not_depend_on_the_number_of_jobs(strategy):
+    pytest.importorskip("pyatf")
+    made = []
+    for jobs in (1, 3):
+        with Scorer(SPACES, repeats=4, seed=5, jobs=jobs) as scorer:
+            made.append((scorer.run(Contender("x", strategy)), scorer.score(Contender("x", strategy))))
+    assert same_runs(made[0][0], made[1][0])
+    assert [entry.score for entry in made[0][1].spaces.values()] == [
+        entry.score for entry in made[1][1].spaces.values()
+    ]
+    assert made[0][1].interval == made[1][1].interval
+
+
+def test_all_contenders_get_the_same_seeds_and_another_stage_fresh_ones():
+    with Scorer(SPACES, repeats=3, seed=5) as scorer:
+        first = scorer.run(Contender("a", "random_sample"))
+        again = scorer.run(Contender("b", "random_sample"))
+        fresh = scorer.run(Contender("a", "random_sample"), stage="rescore")
+        more = scorer.run(Contender("a", "random_sample"), repeats=5)
+    assert same_runs(first, again)
+    assert not np.array_equal(first["a"][0].trace.indices, fresh["a"][0].trace.indices)
+    assert same_runs(first, {name: runs[:3] for name, runs in more.items()})
+    trusted = TrustedSpace(SPACES[0])
+    budget = RunBudget(scorer.scales[0].budget.time_limit_us)
+    by_hand = run_named(trusted, NamedRun("random_sample", {}, run_seed(5, SPACES[0].content_hash, 1), budget))
+    np.testing.assert_array_equal(by_hand.trace.indices, first["a"][1].trace.indices)
+
+
+def test_programs_are_scored_beside_named_strategies():
+    told = []
+    with Scorer(SPACES, repeats=5, seed=5, jobs=2, allow_weak=True) as scorer:
+        card = scorer.score(Contender("blind", program=PROGRAM), on_progress=lambda *args: told.append(args))
+        named = scorer.score(Contender("random", "random_sample"))
+    assert card.failure is None
+    assert card.spaces.keys() == named.spaces.keys()
+    assert abs(card.mean) < 1.0
+    assert told[-1] == (10, 10)
+    assert all(entry.own_compute_ms >= 0.0 for entry in card.spaces.values())
+
+
+def test_a_failing_program_is_a_failure_with_a_reason():
+    broken = Program(PROGRAM.code.replace("func.budget_spent_fraction < 1", "undefined < 1"), "Blind")
+    with Scorer(SPACES, repeats=5, seed=5, allow_weak=True) as scorer:
+        card = scorer.score(Contender("broken", program=broken))
+    assert card.failure is RunState.FAILED
+    assert "undefined" in card.reason
+    assert card.mean is None
+
+
+def test_a_failing_strategy_is_a_failure_with_a_reason():
+    with Scorer(SPACES, repeats=3, seed=5, jobs=2) as scorer:
+        card = scorer.score(Contender("typo", "genetic_algorithm", {"popsise": 3}))
+        good = scorer.score(Contender("right", "genetic_algorithm", {"popsize": 4}))
+    assert card.failure is RunState.FAILED
+    assert "popsise" in card.reason
+    assert good.failure is None
+
+
+def test_progress_reaches_the_end():
+    told = []
+    with Scorer(SPACES, repeats=3, seed=5, jobs=2) as scorer:
+        scorer.score(Contender("a", "mls"), on_progress=lambda done, total: told.append((done, total)))
+    assert told == [(i, 6) for i in range(1, 7)]
+
+
+def test_random_search_spends_its_whole_budget_and_the_greedy_ones_more_than_a_hundred():
+    with Scorer(SPACES, repeats=2, seed=5) as scorer:
+        for strategy in ("random_sample", "mls", "greedy_ils"):
+            runs = scorer.run(Contender("x", strategy))
+            assert {run.state for made in runs.values() for run in made} == {RunState.BUDGET_SPENT}, strategy
+            assert all(run.counts.paid > 100 for run in runs["b"])
+
+
+def test_options_may_limit_a_run_as_in_kernel_tuner():
+    with Scorer(SPACES[:1], repeats=1, seed=5) as scorer:
+        runs = scorer.run(Contender("x", "genetic_algorithm", {"max_fevals": 7}))
+        assert runs["a"][0].counts.paid == 7
+        with pytest.raises(StrategyError, match="above 0"):
+            scorer.run(Contender("x", "genetic_algorithm", {"max_fevals": 0}))
+
+
+def test_own_compute_is_measured_once_a_space_and_charged_when_asked():
+    with Scorer(SPACES, repeats=3, seed=5) as scorer:
+        runs = scorer.run(Contender("x", "adaptive_tabu_greywolf"))
+    assert [math.isnan(run.own_compute_s) for run in runs["a"]] == [False, True, True]
+    assert runs["a"][0].own_compute_s > 0.0
+    with Scorer(SPACES, repeats=3, seed=5, charge_own_compute=True) as scorer:
+        charged = scorer.run(Contender("x", "adaptive_tabu_greywolf"))
+    run, free = charged["a"][1].trace, runs["a"][1].trace
+    n = min(len(run), len(free))
+    np.testing.assert_array_equal(run.indices[:n], free.indices[:n])
+    assert (run.elapsed_us[:n] >= free.elapsed_us[:n]).all()
+    assert run.elapsed_us[n - 1] > free.elapsed_us[n - 1]
+    assert not any(math.isnan(run.own_compute_s) for run in charged["a"])
+
+
+def test_the_callers_generators_are_left_alone():
+    random.seed(1)
+    np.random.seed(1)
+    states = random.getstate(), np.random.get_state()[1].tolist()
+    with Scorer(SPACES, repeats=1, seed=5) as scorer:
+        scorer.score(Contender("x", "random_sample"))
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == states
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"spaces": []}, "distinct names"),
+        ({"spaces": [SPACES[0], SPACES[0]]}, "distinct names"),
+        ({"repeats": 0}, "at least one repeat"),
+        ({"jobs": 0}, "one job"),
+        ({"baseline": "none"}, "unknown baseline"),
+    ],
+)
+def test_unusable_settings_are_refused(arguments, message):
+    with pytest.raises(SettingsError, match=message):
+        Scorer(**({"spaces": SPACES, "repeats": 1, "seed": 0} | arguments))
+
+
+@pytest.mark.parametrize("strategy", ["no_such_thing", "pyatf:no_such_thing"])
+def test_unknown_strategies_are_refused(strategy):
+    with Scorer(SPACES, repeats=1, seed=0) as scorer, pytest.raises(StrategyError, match="no_such_thing"):
+        scorer.score(Contender("x", strategy))
+
+
+INTERRUPTED = """
+import sys
+from llamea_tune.scoring import Contender, Scorer
+from llamea_tune.testing.spaces import synthetic_space
+
+spaces = [synthetic_space(0)]
+with Scorer(spaces, repeats=100_000, seed=0, jobs=2) as scorer:
+    def tell(done, total):
+        if done == 3:
+            print(*[process.pid for process in scorer._workers._processes.values()], flush=True)
+    scorer.score(Contender("x", "adaptive_tabu_greywolf"), on_progress=tell)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_outlives_an_interrupted_scorer(how):
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        workers = [int(pid) for pid in process.stdout.readline().split()]
+        assert len(workers) == 2
+        process.send_signal(how)
+        started = time.monotonic()
+        assert process.wait(timeout=30) != 0
+        while any(alive(pid) for pid in workers) and time.monotonic() - started < 30:
+            time.sleep(0.05)
+        assert not any(alive(pid) for pid in workers)
