@@ -186,7 +186,7 @@ def study_result(study: Study, defaults: Mapping[str, HyperparameterValue], pair
         defaults: The defaults of what is tuned.
         pairs: Pairs that a trial is run on.
     """
-    over = [record_of(trial) for trial in _finished(study)]
+    over = [record_of(trial) for trial in finished_trials(study)]
     complete = [trial for trial in over if trial.outcome is TrialOutcome.COMPLETE]
     best = max(complete, key=lambda trial: (trial.value, -trial.number), default=None)
     return StudyResult(tuple(over), default_trial(study, defaults), best, pairs)
@@ -194,17 +194,18 @@ def study_result(study: Study, defaults: Mapping[str, HyperparameterValue], pair
 
 def default_trial(study: Study, defaults: Mapping[str, HyperparameterValue]) -> TrialRecord | None:
     """The trial of the defaults, None while there is none that is over."""
-    return next((record_of(trial) for trial in _finished(study) if trial.params == defaults), None)
+    return next((record_of(trial) for trial in finished_trials(study) if trial.params == defaults), None)
 
 
-def _finished(study: Study) -> list[Any]:
+def finished_trials(study: Study) -> list[Any]:
+    """Optuna's records of the trials that are over."""
     return study.get_trials(deepcopy=False, states=(optuna().trial.TrialState.COMPLETE,))
 
 
 def _make_trials(study: Study, workers: Workers[int, TrialRecord], total: int, observe: Observer) -> None:
     """Make the missing trials. Each has a slot of its own, which its random choices come from."""
     while True:
-        taken = {trial.user_attrs["slot"] for trial in _finished(study)}
+        taken = {trial.user_attrs["slot"] for trial in finished_trials(study)}
         missing = [slot for slot in range(total) if slot not in taken]
         if not missing:
             return

@@ -1,0 +1,158 @@
+"""Tuning within a run of evolution: candidates share one allowance of runs, and the more promising get more of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from llamea_tune.candidate import Candidate, HyperparameterValue
+from llamea_tune.exceptions import StrategyError
+from llamea_tune.hpo.pairs import Pair, PairRuns
+from llamea_tune.hpo.samplers import make_sampler
+from llamea_tune.hpo.storage import StudyDirectory, fail_interrupted
+from llamea_tune.hpo.study import default_trial, finished_trials, make_pruner
+from llamea_tune.hpo.subject import Subject, program_subject
+from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, record_of, run_trial
+from llamea_tune.sandbox.program import Program
+from llamea_tune.scoring.seeds import run_seed
+
+
+@dataclass(frozen=True)
+class TunedCandidate:
+    """What tuning a candidate found.
+
+    Attributes:
+        candidate_id: The candidate's id.
+        values: The best hyperparameters; empty where none were found that are better than the defaults.
+        value: Their mean single-run score in the study; None if nothing got through all pairs.
+        default_value: That of the defaults; None if they failed.
+        trials: Trials that were made.
+        runs: Runs that they took.
+    """
+
+    candidate_id: str
+    values: Mapping[str, HyperparameterValue]
+    value: float | None
+    default_value: float | None
+    trials: int
+    runs: int
+
+
+@dataclass(frozen=True)
+class LoopTuner:
+    """Tunes candidates of one run. The outcome depends on neither the number of jobs nor interruptions.
+
+    Attributes:
+        runs: Makes the runs; those of one trial go on at the same time.
+        pairs: All pairs of space and repeat that a trial is run on, in order.
+        trials: Trials for one candidate at most.
+        seed: Seed of the samplers.
+        folder: Where the studies are kept, one directory for each candidate.
+        on_trial: Called with the candidate's id after every new trial.
+    """
+
+    runs: PairRuns
+    pairs: Sequence[Pair]
+    trials: int
+    seed: int
+    folder: Path
+    on_trial: Callable[[str, TrialRecord], None] | None = None
+
+    def tune_all(self, candidates: Sequence[Candidate], allowance: int) -> list[TunedCandidate]:
+        """Tune several candidates by successive halving.
+
+        Every rung gets an even share of the allowance, and its candidates even shares of that; the better half, by
+        the best score in its study, goes on to the next rung.
+
+        Args:
+            candidates: The candidates; those that have nothing to tune are passed over.
+            allowance: Runs for all of them together; never exceeded.
+
+        Returns:
+            What was found for each candidate that a trial was made for, in the order given.
+        """
+        subjects = {entry.id: subject for entry in candidates if (subject := _subject(entry)) is not None}
+        alive = list(subjects)
+        found: dict[str, TunedCandidate] = {}
+        left = allowance
+        for rungs_left in range(len(subjects).bit_length(), 0, -1):
+            share = left // rungs_left // max(1, len(alive))
+            for key in alive:
+                before = found[key].runs if key in found else 0
+                found[key] = self.tune(key, subjects[key], before + share)
+                left -= found[key].runs - before
+            alive = sorted(alive, key=lambda key: (-_worth(found[key]), key))[: (len(alive) + 1) // 2]
+        return [found[key] for key in subjects if found[key].trials > 0]
+
+    def tune(self, key: str, subject: Subject, allowance: int) -> TunedCandidate:
+        """Make trials, the defaults first, as long as the next one is sure to stay within an allowance.
+
+        Trials that were made before count as if they were made now.
+
+        Args:
+            key: The candidate's id.
+            subject: The candidate.
+            allowance: Runs that its trials may take in all.
+        """
+        if allowance < len(self.pairs):
+            return TunedCandidate(key, {}, None, None, 0, 0)
+        store = StudyDirectory(self.folder / key)
+        with (
+            store.opened({"candidate": key, "seed": self.seed, "pairs": len(self.pairs)}),
+            warnings.catch_warnings(action="ignore"),
+        ):
+            study = store.load(make_pruner(True, len(self.runs.spaces)))
+            fail_interrupted(study)
+            if default_trial(study, subject.defaults) is None:
+                study.enqueue_trial(dict(subject.defaults), skip_if_exists=True)
+            made = {trial.user_attrs["slot"]: record_of(trial) for trial in finished_trials(study)}
+            records: list[TrialRecord] = []
+            used = 0
+            for slot in range(self.trials):
+                if used + len(self.pairs) > allowance:
+                    break
+                if slot not in made:
+                    study.sampler = make_sampler("tpe", run_seed(self.seed, f"sampler of {key}", slot))
+                    made[slot] = run_trial(study, subject, self.pairs, self.runs, slot, self._chunks())
+                    if self.on_trial is not None:
+                        self.on_trial(key, made[slot])
+                records.append(made[slot])
+                used += made[slot].runs
+        return _summary(key, subject, records, used)
+
+    def _chunks(self) -> Iterator[int]:
+        """Every space once, again once, twice, four times, and so on: few pairs first, more for those that survive."""
+        size = len(self.runs.spaces)
+        yield size
+        while True:
+            yield size
+            size *= 2
+
+
+def _summary(key: str, subject: Subject, records: Sequence[TrialRecord], used: int) -> TunedCandidate:
+    complete = [record for record in records if record.outcome is TrialOutcome.COMPLETE]
+    best = max(complete, key=lambda record: (record.value, -record.number), default=None)
+    default = next((record for record in complete if record.values == subject.defaults), None)
+    values = {} if best is None or best is default else dict(best.values)
+    return TunedCandidate(
+        key,
+        values,
+        None if best is None else best.value,
+        None if default is None else default.value,
+        len(records),
+        used,
+    )
+
+
+def _worth(found: TunedCandidate) -> float:
+    return float("-inf") if found.value is None else found.value
+
+
+def _subject(candidate: Candidate) -> Subject | None:
+    program = Program(candidate.code, candidate.class_name)
+    try:
+        return program_subject(f"{candidate.id} {candidate.class_name}", program, candidate.ranges)
+    except StrategyError:
+        return None
