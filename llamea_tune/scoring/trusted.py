@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from kernel_tuner.interface import strategy_map
 
-from llamea_tune.exceptions import LlameaTuneError, StrategyError
+from llamea_tune.exceptions import LlameaTuneError, MissingDependencyError, StrategyError
 from llamea_tune.runners.cached import CachedRunner, measurement_times_us
 from llamea_tune.runners.compute import ComputeClock
 from llamea_tune.runners.fast_searchspace import FastSearchspace
@@ -76,17 +76,21 @@ class TrustedSpace:
 
 
 def find_strategy(name: str) -> Tunable:
-    """The strategy of a name, see `Contender`.
+    """The strategy of a name, see `Contender`; loaded, so that loading it is not taken for its own compute.
 
     Raises:
         StrategyError: The name is unknown.
-        MissingDependencyError: pyATF is needed and not installed.
+        MissingDependencyError: It needs a package that is not installed.
     """
     if name.startswith(PREFIX):
         return PyatfTechnique(name.removeprefix(PREFIX))
     if name not in strategy_map:
         raise StrategyError(f"unknown strategy {name!r}; choose one of {', '.join(sorted(strategy_map))}")
     strategy: Tunable = strategy_map[name]
+    try:
+        strategy.tune  # noqa: B018  Kernel Tuner imports a strategy when it is first used
+    except ImportError as err:
+        raise MissingDependencyError(f"the strategy {name!r} cannot be loaded ({err}); install what it needs") from err
     return strategy
 
 
@@ -99,7 +103,7 @@ def run_named(trusted: TrustedSpace, run: NamedRun) -> RunResult:
     Raises:
         StrategyError: There is no such strategy, or its options limit the budget to nothing.
     """
-    budget = _budget(run)
+    strategy, budget = find_strategy(run.strategy), _budget(run)
     meter = Meter(trusted.runner, budget)
     compute = ComputeClock(meter.charge if run.charged else None) if run.cold or run.charged else None
     trusted.searchspace.begin_run(cold=compute is not None)
@@ -107,7 +111,7 @@ def run_named(trusted: TrustedSpace, run: NamedRun) -> RunResult:
     try:
         with owned_generators(run.seed):
             run_strategy(
-                find_strategy(run.strategy),
+                strategy,
                 trusted.searchspace,
                 meter,
                 strategy_options=_options(trusted, run, budget),
