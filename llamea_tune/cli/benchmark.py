@@ -121,7 +121,8 @@ def benchmark(
                 observe=_both(progress, writer),
             )
     except KeyboardInterrupt:
-        err.print("\nstopped; finished pairs of strategy and space are kept, and the same command goes on from there")
+        message = "stopped; finished pairs of strategy and space are kept, and the same command goes on from there"
+        err.print(f"\n{message}", soft_wrap=True)
         raise
     if csv:
         write_text(csv, benchmark_csv(outcome, timings=timings))

@@ -281,12 +281,28 @@ def _rows(
     }
     ranked = sorted(cards.values(), key=lambda card: (card.mean is None, -(card.mean or 0.0), card.label))
     places = mean_places(ranked)
-    best, *others = [card.label for card in ranked if card.mean is not None] or [""]
-    pairs = [compare(scales, (label, runs[label]), (best, runs[best]), seed=seed) for label in others]
-    to_best = {comparison.first: comparison for comparison in holm(pairs)}
+    scored = [card for card in ranked if card.mean is not None]
+    to_best = _compare_with(scored[0], scored[1:], scales, runs, seed) if scored else {}
     return tuple(
         BenchmarkRow(card, failures[card.label], places.get(card.label), to_best.get(card.label)) for card in ranked
     )
+
+
+def _compare_with(
+    best: Scorecard,
+    others: Sequence[Scorecard],
+    scales: Sequence[SpaceScale],
+    runs: Mapping[str, Mapping[str, Sequence[RunResult]]],
+    seed: int,
+) -> dict[str, Comparison]:
+    """Comparisons with the best by label, with the differences of the scores as reported rather than the test's coarser ones."""
+    pairs = [
+        compare(scales, (card.label, runs[card.label]), (best.label, runs[best.label]), seed=seed) for card in others
+    ]
+    return {
+        card.label: replace(comparison, difference=(card.mean or 0.0) - (best.mean or 0.0))
+        for card, comparison in zip(others, holm(pairs), strict=True)
+    }
 
 
 def _failures(runs: Mapping[str, Sequence[RunResult]]) -> dict[str, str]:
