@@ -17,6 +17,22 @@ def _unmeasured(self, configs: Iterable[tuple]) -> list[tuple]:
 ''',
 )
 
+_NEAR = Part(
+    imports=("import random",),
+    state="self.neighbour_numbers = {}",
+    methods='''
+def _near(self, config: tuple, kind: str) -> list[tuple]:
+    """Draw up to a hundred neighbours of a kind; each config's are looked up once."""
+    key = (config, kind)
+    if key not in self.neighbour_numbers:
+        found = self.space.get_neighbors_indices_no_cache(config, kind)
+        self.neighbour_numbers[key] = list(found)
+    numbers = self.neighbour_numbers[key]
+    drawn = random.sample(numbers, min(len(numbers), 100))
+    return self.space.get_param_configs_at_indices(drawn)
+''',
+)
+
 _RANDOM_CONFIG = Part(
     imports=("import random",),
     methods='''
@@ -104,6 +120,7 @@ def _cost_ranks(self) -> np.ndarray:
 SHARED_PARTS: Mapping[str, Part] = MappingProxyType(
     {
         "unmeasured": _UNMEASURED,
+        "near": _NEAR,
         "random_config": _RANDOM_CONFIG,
         "elite": _ELITE,
         "repair": _REPAIR,

@@ -25,11 +25,11 @@ ADJACENT = Component(
     phrase="adjacent configs",
     weight=0.5,
     effort=1,
-    needs=("unmeasured",),
+    needs=("near", "unmeasured"),
     methods='''
 def _neighbours(self, config: tuple) -> list[tuple]:
     """Unmeasured configs whose values all lie next to this one's or equal them."""
-    return self._unmeasured(self.space.get_neighbors_no_cache(config, "adjacent"))
+    return self._unmeasured(self._near(config, "adjacent"))
 ''',
 )
 
@@ -39,12 +39,11 @@ STRICTLY_ADJACENT = Component(
     phrase="strictly adjacent configs",
     weight=0.5,
     effort=1,
-    needs=("unmeasured",),
+    needs=("near", "unmeasured"),
     methods='''
 def _neighbours(self, config: tuple) -> list[tuple]:
     """Unmeasured configs at most one position away in every parameter's values."""
-    neighbours = self.space.get_neighbors_no_cache(config, "strictly-adjacent")
-    return self._unmeasured(neighbours)
+    return self._unmeasured(self._near(config, "strictly-adjacent"))
 ''',
 )
 
@@ -131,7 +130,7 @@ ADAPTIVE = Component(
     phrase="whichever kind of neighbour has paid off most",
     weight=2.0,
     effort=1,
-    needs=("unmeasured",),
+    needs=("near", "unmeasured"),
     imports=("import random",),
     hyperparameters=(
         Hyperparameter("credit_memory", 0.9, 0.6, 0.98, "Share of the credit that a kind of neighbour keeps per use."),
@@ -147,12 +146,11 @@ def _neighbours(self, config: tuple) -> list[tuple]:
     """Unmeasured neighbours of a kind drawn by credit; Hamming ones if it has none."""
     weights = [0.05 + credit for credit in self.credit.values()]
     self.kind = random.choices(list(self.credit), weights)[0]
-    neighbours = self.space.get_neighbors_no_cache(config, self.kind)
-    if not (unmeasured := self._unmeasured(neighbours)) and self.kind != "Hamming":
+    neighbours = self._unmeasured(self._near(config, self.kind))
+    if not neighbours and self.kind != "Hamming":
         self.kind = "Hamming"
-        neighbours = self.space.get_neighbors_no_cache(config, self.kind)
-        unmeasured = self._unmeasured(neighbours)
-    return unmeasured
+        neighbours = self._unmeasured(self._near(config, self.kind))
+    return neighbours
 
 def _give_credit(self, improved: bool) -> None:
     """Move the credit of the kind just used towards 1 if it helped, else towards 0."""
