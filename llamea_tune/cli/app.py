@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
 import typer
 
@@ -42,8 +45,14 @@ for command in (evolve, resume, benchmark, tune, export, report, spaces, strateg
     command.register(app)
 
 
+def _interrupt(_signum: int, _frame: FrameType | None) -> NoReturn:
+    """End as on Ctrl-C: a batch system's SIGTERM must not cost more than the candidate in flight either."""
+    raise KeyboardInterrupt
+
+
 def main() -> None:
-    """Run the program. Bad input ends it with one sentence and exit code 2, Ctrl-C with 130."""
+    """Run the program. Bad input ends it with one sentence and exit code 2, Ctrl-C and SIGTERM with 130."""
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         app()
     except LlameaTuneError as err:

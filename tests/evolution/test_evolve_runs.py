@@ -119,7 +119,9 @@ def test_killed_ten_times_and_resumed_it_ends_the_same(finished, command, tmp_pa
     assert (run / "leaderboard.json").read_bytes() == (uninterrupted / "leaderboard.json").read_bytes()
 
 
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(finished, command, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(number, finished, command, tmp_path):
+    """Ctrl-C reaches the whole foreground group, a batch system's SIGTERM the main process."""
     uninterrupted, _ = finished
     run = tmp_path / "stopped"
     line = command("evolve", "--run-dir", run, "--seed", "3")
@@ -127,7 +129,10 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(finished, command, tmp_path)
     deadline = time.monotonic() + 60
     while not (run / "candidates.jsonl").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
     _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
     assert f"llamea-tune resume {run}" in errors
