@@ -52,7 +52,7 @@ def alive(pid):
     return True
 
 
-@pytest.mark.parametrize("strategy", ["genetic_algorithm", "diff_evo", "pyatf:differential_evolution"])
+@pytest.mark.parametrize("strategy", ["genetic_algorithm", "diff_evo", "pyatf:random"])
 def test_results_do_not_depend_on_the_number_of_jobs(strategy):
     pytest.importorskip("pyatf")
     made = []
