@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -43,6 +43,7 @@ class Candidate:
         generation: 0 for the initial population.
         parents: Ids of the candidates it was made from.
         ranges: Declared ranges of its hyperparameters (the arguments of `__init__`), by name.
+        hyperparameters: Tuned values to run it with in place of defaults.
     """
 
     id: str
@@ -54,6 +55,11 @@ class Candidate:
     generation: int
     parents: tuple[str, ...] = ()
     ranges: Mapping[str, HyperparameterRange] = field(default_factory=dict)
+    hyperparameters: Mapping[str, HyperparameterValue] = field(default_factory=dict)
+
+    def with_hyperparameters(self, values: Mapping[str, HyperparameterValue]) -> Candidate:
+        """The candidate with other tuned values."""
+        return replace(self, hyperparameters=dict(values))
 
 
 class CandidateState(StrEnum):

@@ -29,12 +29,13 @@ def carry_out_visibly(
     """
     from llamea_tune.cli.progress import RunProgress
     from llamea_tune.cli.tables import leaderboard_table
+    from llamea_tune.cli.tuning_tables import tuning_table
     from llamea_tune.evolution.assemble import carry_out
     from llamea_tune.evolution.settings import Settings
 
     settings = Settings.from_json(run.header()["settings"])
     path = shlex.quote(str(run.path))
-    progress = RunProgress(settings, quiet=quiet or as_json)
+    progress = RunProgress(settings, n_spaces=len(spaces), quiet=quiet or as_json)
     try:
         with progress:
             board = carry_out(run, spaces, jobs=jobs, allow_weak_sandbox=allow_weak_sandbox, observe=progress)
@@ -43,10 +44,14 @@ def carry_out_visibly(
             f"\nstopped; nothing that was done is lost. Go on with:\n\n    llamea-tune resume {path}\n", soft_wrap=True
         )
         raise
+    tunings = run.tunings()
     if as_json:
-        print_json({"run": str(run.path), **board.to_json()})
+        tuned = {"tuning": [tuning.summary() for tuning in tunings.values()]} if settings.hpo_trials else {}
+        print_json({"run": str(run.path), **board.to_json(), **tuned})
         return
     out.print(leaderboard_table(board))
+    if settings.hpo_trials:
+        out.print(tuning_table(tunings, settings.hpo_runs))
     if not quiet:
         err.print(f"took {duration(progress.elapsed_s)}; everything is in {path}", soft_wrap=True)
     winner = board.winner

@@ -24,6 +24,8 @@ Without arguments it uses the bundled spaces and the offline proposer, and takes
 
   llamea-tune evolve --spaces caches/ --proposer openai:gpt-4o --max-candidates 100
 
+  llamea-tune evolve --hpo-trials 30 --hpo-runs 5000
+
   llamea-tune evolve --spaces 'hub/*/A100.json.gz' --proposer handoff:prompts/
 """
 
@@ -53,6 +55,10 @@ def evolve(
         Literal["none", "application", "space"], typer.Option(help="What prompts tell: none, application or space.")
     ] = "space",
     asked_at_once: Annotated[int, typer.Option(help="Prompts that may wait for an answer at the same time.")] = 4,
+    hpo_trials: Annotated[
+        int, typer.Option(help="Trials to tune the hyperparameters of each survivor with; 0 tunes none.")
+    ] = 0,
+    hpo_runs: Annotated[int, typer.Option(help="Runs that this tuning may take in all.")] = 2000,
     timeout: Annotated[float, typer.Option(help="Wall-clock seconds one run of a candidate may take.")] = 60.0,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
     baseline: options.Baseline = "exact",
@@ -86,6 +92,8 @@ def evolve(
         seed=seed,
         asked_at_once=asked_at_once,
         description_level=description_level,
+        hpo_trials=hpo_trials,
+        hpo_runs=hpo_runs,
         limits=Limits(wall_s=timeout, cpu_s=timeout),
     )
     for rival in settings.rivals:

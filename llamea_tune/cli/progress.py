@@ -9,9 +9,11 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from llamea_tune.candidate import CandidateState, Scored
 from llamea_tune.cli.console import duration, err, escape
+from llamea_tune.cli.tuning_tables import tuning_line
 from llamea_tune.evolution.events import (
     CandidateConfirmed,
     CandidateJudged,
+    CandidateTuned,
     Event,
     FinalStarted,
     GenerationStarted,
@@ -25,8 +27,9 @@ _SMOOTHING = 0.2  # weight of the newest candidate in the running mean of second
 class RunProgress:
     """Shows a run as it goes: a live bar on a terminal, a line per generation elsewhere."""
 
-    def __init__(self, settings: Settings, *, quiet: bool = False) -> None:
+    def __init__(self, settings: Settings, *, n_spaces: int = 1, quiet: bool = False) -> None:
         self._settings = settings
+        self._n_spaces = n_spaces
         self._quiet = quiet
         self._live = err.is_terminal and not quiet
         self._bar = Progress(
@@ -80,6 +83,9 @@ class RunProgress:
             case CandidateConfirmed(scored):
                 self._note(scored)
                 self._bar.update(self._task, best=self._best())
+            case CandidateTuned(tuning):
+                if not self._quiet:
+                    err.print(tuning_line(tuning), soft_wrap=True)
             case FinalStarted(contenders):
                 now = f"{contenders} contenders on fresh seeds"
                 self._bar.update(self._task, stage="leaderboard", now=now, left=self._time_left(0))
@@ -108,6 +114,8 @@ class RunProgress:
             return "?"
         settings = self._settings
         confirmations = candidates / settings.offspring * settings.parents * settings.confirm_repeats
+        if settings.hpo_trials:
+            confirmations += settings.hpo_runs * candidates / settings.max_candidates / self._n_spaces
         final_runs = settings.finalists * settings.final_repeats
         runs = candidates * settings.repeats + confirmations + final_runs
         return duration(runs * self._seconds_each / settings.repeats)

@@ -58,9 +58,11 @@ def find_source(text: str, ranges: Path | None) -> TuneSource:
 def _from_run(run: Path, candidate_id: str, ranges: Path | None) -> TuneSource:
     from llamea_tune.evolution.provenance import export_request
     from llamea_tune.evolution.run_directory import RunDirectory
+    from llamea_tune.export.tuned_code import with_tuned_defaults
 
     directory = RunDirectory.open_existing(run)
-    candidate = export_request(directory, "any", date="", candidate_id=candidate_id).candidate
+    chosen = export_request(directory, "any", date="", candidate_id=candidate_id).candidate
+    candidate = with_tuned_defaults(chosen)
     program = Program(candidate.code, candidate.class_name)
     subject = program_subject(f"{candidate.id} {candidate.class_name}", program, candidate.ranges)
     if ranges is not None:

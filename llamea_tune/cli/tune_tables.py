@@ -63,9 +63,9 @@ def gain_table(result: StudyResult, rescored: Rescored) -> Table:
         table.add_row(label, _number(in_study), _number(fresh), _number(score), _interval(interval))
     gain = rescored.gain
     if gain is not None and rescored.tuned_mean is not None and rescored.default_mean is not None:
-        fresh = _number(rescored.tuned_mean - rescored.default_mean)
+        fresh_gain = _number(rescored.tuned_mean - rescored.default_mean)
         told = f"{_interval(gain.interval)}, p={gain.p_value:.3f}"
-        table.add_row("gain", _number(rescored.promised), fresh, _number(gain.difference), told, style="bold")
+        table.add_row("gain", _number(rescored.promised), fresh_gain, _number(gain.difference), told, style="bold")
     return table
 
 

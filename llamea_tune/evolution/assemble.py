@@ -18,6 +18,7 @@ from llamea_tune.evolution.provenance import prompts_hash
 from llamea_tune.evolution.recorded_llm import RecordedLLM
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
+from llamea_tune.evolution.tuning import make_tuner
 from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
 from llamea_tune.scoring import Scorer
@@ -108,9 +109,10 @@ def carry_out(
             limits=settings.limits,
             allow_weak=allow_weak_sandbox,
         ) as scorer,
+        make_tuner(run, settings, scorer, jobs=jobs, allow_weak=allow_weak_sandbox) as tuner,
     ):
         descriptions = [] if settings.proposer == OFFLINE else _descriptions(scorer, settings)
-        return evolve(run, settings, proposer, scorer, descriptions, observe)
+        return evolve(run, settings, proposer, scorer, descriptions, observe, tuner)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from llamea_tune.candidate import Scored
+from llamea_tune.evolution.tuning_record import Tuning
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,13 @@ class CandidateConfirmed:
 
 
 @dataclass(frozen=True)
+class CandidateTuned:
+    """A surviving candidate's hyperparameters were tuned."""
+
+    tuning: Tuning
+
+
+@dataclass(frozen=True)
 class RunsDone:
     """Some of the runs behind the current score are done."""
 
@@ -49,7 +57,7 @@ class FinalStarted:
     contenders: int
 
 
-Event = GenerationStarted | CandidateJudged | CandidateConfirmed | RunsDone | FinalStarted
+Event = GenerationStarted | CandidateJudged | CandidateConfirmed | CandidateTuned | RunsDone | FinalStarted
 
 
 class Observer(Protocol):

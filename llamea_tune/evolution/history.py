@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
+from llamea_tune.candidate import Candidate, CandidateState, Evaluation, HyperparameterValue, Scored
 
 
 class History:
@@ -19,6 +20,10 @@ class History:
     def __contains__(self, candidate_id: str) -> bool:
         return candidate_id in self._judged
 
+    def __getitem__(self, candidate_id: str) -> Scored:
+        entry = self._judged[candidate_id]
+        return Scored(entry.candidate, self._confirmed.get(candidate_id, entry.evaluation))
+
     def __len__(self) -> int:
         return len(self._judged)
 
@@ -29,6 +34,14 @@ class History:
     def confirm(self, candidate: Candidate, evaluation: Evaluation) -> None:
         """Replace the evaluation of a candidate by one on fresh seeds."""
         self._confirmed[candidate.id] = evaluation
+
+    def tune(
+        self, candidate_id: str, hyperparameters: Mapping[str, HyperparameterValue], evaluation: Evaluation
+    ) -> None:
+        """Give a candidate tuned hyperparameters, and its evaluation with them."""
+        entry = self._judged[candidate_id]
+        self._judged[candidate_id] = replace(entry, candidate=entry.candidate.with_hyperparameters(hyperparameters))
+        self._confirmed[candidate_id] = evaluation
 
     def is_confirmed(self, candidate: Candidate) -> bool:
         """Whether the candidate was scored again on fresh seeds."""
@@ -41,10 +54,7 @@ class History:
 
     def all(self) -> list[Scored]:
         """Every judged candidate with its latest evaluation, oldest first."""
-        return [
-            Scored(entry.candidate, self._confirmed.get(key, entry.evaluation))
-            for key, entry in sorted(self._judged.items())
-        ]
+        return [self[key] for key in sorted(self._judged)]
 
     def scored(self) -> list[Scored]:
         """Those with a fitness, oldest first."""

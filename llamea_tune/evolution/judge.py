@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
+from llamea_tune.export.tuned_code import with_tuned_defaults
 from llamea_tune.proposals.program import fingerprint
 from llamea_tune.proposals.proposal import ProposalError
 from llamea_tune.runners.trace import RunState
@@ -25,9 +26,8 @@ OnRuns = Callable[[int, int], None]
 
 def contender(candidate: Candidate) -> Contender:
     """A candidate as something to score."""
-    return Contender(
-        label=f"{candidate.id} {candidate.class_name}", program=Program(candidate.code, candidate.class_name)
-    )
+    program = Program(candidate.code, candidate.class_name, candidate.hyperparameters)
+    return Contender(label=f"{candidate.id} {candidate.class_name}", program=program)
 
 
 def evaluation_from_scorecard(card: Scorecard) -> Evaluation:
@@ -71,7 +71,14 @@ class Judge:
             seen: Judged candidates by id.
         """
         self._scorer = scorer
-        self._seen = {same_program(entry.candidate.code): key for key, entry in seen.items() if entry.candidate.code}
+        self._seen: dict[str, str] = {}
+        for entry in seen.values():
+            self.know(entry.candidate)
+
+    def know(self, candidate: Candidate) -> None:
+        """Remember a candidate's program, and what it becomes with tuned values, as seen."""
+        for code in {candidate.code, with_tuned_defaults(candidate).code} - {""}:
+            self._seen.setdefault(same_program(code), candidate.id)
 
     def judge(self, candidate: Candidate, on_runs: OnRuns | None = None) -> Scored:
         """Check and score a candidate; whatever is wrong with it becomes its state.

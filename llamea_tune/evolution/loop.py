@@ -21,6 +21,8 @@ from llamea_tune.evolution.plan import PlannedCandidate, generation_sizes, plan_
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.selection import Selection, make_selection
 from llamea_tune.evolution.settings import Settings
+from llamea_tune.evolution.tuning import tune_survivors
+from llamea_tune.hpo.in_loop import LoopTuner
 from llamea_tune.proposals.proposal import Proposal, ProposalError, Proposer
 from llamea_tune.scoring import Scorer
 
@@ -32,6 +34,7 @@ def evolve(
     scorer: Scorer,
     descriptions: Sequence[str],
     observe: Observer = ignore,
+    tuner: LoopTuner | None = None,
 ) -> Leaderboard:
     """Evolve candidates from where the run directory stands to the end, and make the leaderboard.
 
@@ -42,6 +45,7 @@ def evolve(
         scorer: Scores them on the training spaces.
         descriptions: What prompts say of each training space.
         observe: Told of the progress.
+        tuner: Tunes the hyperparameters of the survivors, if they are to be tuned.
 
     Raises:
         ProposerError: The proposer cannot work at all.
@@ -61,6 +65,8 @@ def evolve(
             history.add(scored)
             observe(CandidateJudged(scored, len(history), settings.max_candidates))
         confirm_survivors(run, settings, history, selection, judge, observe)
+        if tuner is not None:
+            tune_survivors(run, settings, history, selection, judge, tuner, generation, observe)
     leaderboard = make_leaderboard(history, scorer, settings, observe)
     run.write_json("leaderboard.json", leaderboard.to_json())
     return leaderboard

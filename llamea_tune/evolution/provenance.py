@@ -50,6 +50,7 @@ def export_request(
         name=name,
         candidate=chosen.candidate,
         date=date,
+        hyperparameters=chosen.candidate.hyperparameters,
         training=tuple(SpaceReference(space["name"], space["content_hash"]) for space in header["spaces"]),
         scores=scores,
         training_score=mean,

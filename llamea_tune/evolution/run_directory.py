@@ -1,9 +1,10 @@
 """The run directory: all state of a run, on disk, rebuilt from there and nowhere else.
 
 run.json            settings, versions, spaces with their hashes
-candidates.jsonl    one line for each candidate that was judged, and for each confirmation of one
+candidates.jsonl    one line for each candidate that was judged, each confirmation of one, each generation's tuning
 exchanges.jsonl     one line for each prompt and its answer
 candidates/         the code of every candidate
+studies/            the studies of hyperparameters, where any were tuned
 leaderboard.json    the outcome, once there is one
 """
 
@@ -13,8 +14,9 @@ import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from llamea_tune.evolution.records import (
     evaluation_from_json,
     evaluation_to_json,
 )
+from llamea_tune.evolution.tuning_record import Tuning
 from llamea_tune.exceptions import RunDirectoryError
 
 FORMAT = 1
@@ -117,17 +120,39 @@ class RunDirectory:
         record = {"kind": "confirmed", "id": candidate.id, "evaluation": evaluation_to_json(evaluation)}
         self._candidates.append(record)
 
+    def record_tunings(self, tunings: Sequence[Tuning]) -> None:
+        """Log the tuning of a generation's survivors."""
+        self._candidates.append({"kind": "tuned", "candidates": [tuning.to_json() for tuning in tunings]})
+
     def candidates(self) -> dict[str, Scored]:
-        """All judged candidates by id, as first judged, in order."""
-        return {scored.candidate.id: scored for scored in self._judged()}
+        """All judged candidates by id, in order, with their tuned hyperparameters but evaluated as first judged."""
+        tuned = {key: tuning.hyperparameters for key, tuning in self.tunings().items()}
+        return {
+            scored.candidate.id: replace(
+                scored, candidate=scored.candidate.with_hyperparameters(tuned.get(scored.candidate.id, {}))
+            )
+            for scored in self._judged()
+        }
 
     def confirmations(self) -> dict[str, Evaluation]:
-        """Evaluations on fresh seeds by candidate id."""
-        return {
+        """Evaluations on fresh seeds by candidate id, with tuned hyperparameters where those were kept."""
+        confirmed = {
             record["id"]: evaluation_from_json(record["evaluation"])
             for record in self._candidates.records()
             if record.get("kind") == "confirmed"
         }
+        tuned = {key: tuning.evaluation for key, tuning in self.tunings().items()}
+        return confirmed | {key: evaluation for key, evaluation in tuned.items() if evaluation is not None}
+
+    def tunings(self) -> dict[str, Tuning]:
+        """What tuning did to candidates, by id."""
+        tunings = (
+            Tuning.from_json(entry)
+            for record in self._candidates.records()
+            if record.get("kind") == "tuned"
+            for entry in record["candidates"]
+        )
+        return {tuning.candidate: tuning for tuning in tunings}
 
     def _judged(self) -> Iterator[Scored]:
         for record in self._candidates.records():

@@ -40,6 +40,8 @@ class Settings:
         seed: Seed of everything random in the run.
         asked_at_once: Prompts that may wait for an answer at the same time.
         description_level: What prompts say of the spaces: `"none"`, `"application"` or `"space"`.
+        hpo_trials: Trials to tune the hyperparameters of a surviving candidate with; 0 to tune none.
+        hpo_runs: Runs that tuning may take in the whole run, confirmations included.
         limits: What one run of a candidate may use.
     """
 
@@ -57,6 +59,8 @@ class Settings:
     seed: int = 1
     asked_at_once: int = 4
     description_level: InformationLevel = "space"
+    hpo_trials: int = 0
+    hpo_runs: int = 2000
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -70,6 +74,9 @@ class Settings:
             if getattr(self, name) < 1:
                 option = name.replace("_", "-")
                 raise SettingsError(f"--{option} is {getattr(self, name)}; it must be at least 1.")
+        for name in ("hpo_trials", "hpo_runs"):
+            if getattr(self, name) < 0:
+                raise SettingsError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must not be negative.")
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"--seed is {self.seed}; it must lie between 0 and 4294967295.")
         for name, choices in _CHOICES.items():

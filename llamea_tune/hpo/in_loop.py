@@ -18,6 +18,11 @@ from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, record_of, run_tria
 from llamea_tune.sandbox.program import Program
 from llamea_tune.scoring.seeds import run_seed
 
+FEWEST_TRIALS = 4
+"""A study that cannot make so many trials is not begun."""
+
+OnTrial = Callable[[str, tuple[int, int]], None]
+
 
 @dataclass(frozen=True)
 class TunedCandidate:
@@ -50,7 +55,6 @@ class LoopTuner:
         trials: Trials for one candidate at most.
         seed: Seed of the samplers.
         folder: Where the studies are kept, one directory for each candidate.
-        on_trial: Called with the candidate's id after every new trial.
     """
 
     runs: PairRuns
@@ -58,17 +62,19 @@ class LoopTuner:
     trials: int
     seed: int
     folder: Path
-    on_trial: Callable[[str, TrialRecord], None] | None = None
 
-    def tune_all(self, candidates: Sequence[Candidate], allowance: int) -> list[TunedCandidate]:
+    def tune_all(
+        self, candidates: Sequence[Candidate], allowance: int, on_trial: OnTrial | None = None
+    ) -> list[TunedCandidate]:
         """Tune several candidates by successive halving.
 
         Every rung gets an even share of the allowance, and its candidates even shares of that; the better half, by
         the best score in its study, goes on to the next rung.
 
         Args:
-            candidates: The candidates; those that have nothing to tune are passed over.
+            candidates: The candidates, the most promising first; those that have nothing to tune are passed over.
             allowance: Runs for all of them together; never exceeded.
+            on_trial: Called after every trial with the candidate's id, and how many runs it has taken of how many.
 
         Returns:
             What was found for each candidate that a trial was made for, in the order given.
@@ -77,26 +83,29 @@ class LoopTuner:
         alive = list(subjects)
         found: dict[str, TunedCandidate] = {}
         left = allowance
-        for rungs_left in range(len(subjects).bit_length(), 0, -1):
-            share = left // rungs_left // max(1, len(alive))
+        rungs = (len(subjects) - 1).bit_length() + 1 if subjects else 0  # down to one candidate
+        for rungs_left in range(rungs, 0, -1):
+            share = left // rungs_left // len(alive)
             for key in alive:
                 before = found[key].runs if key in found else 0
-                found[key] = self.tune(key, subjects[key], before + share)
+                found[key] = self.tune(key, subjects[key], before + share, on_trial)
                 left -= found[key].runs - before
-            alive = sorted(alive, key=lambda key: (-_worth(found[key]), key))[: (len(alive) + 1) // 2]
+            alive = sorted(alive, key=lambda key: -_worth(found[key]))[: (len(alive) + 1) // 2]
         return [found[key] for key in subjects if found[key].trials > 0]
 
-    def tune(self, key: str, subject: Subject, allowance: int) -> TunedCandidate:
+    def tune(self, key: str, subject: Subject, allowance: int, on_trial: OnTrial | None = None) -> TunedCandidate:
         """Make trials, the defaults first, as long as the next one is sure to stay within an allowance.
 
-        Trials that were made before count as if they were made now.
+        None is made where the allowance is too small for a few. Trials that were made before count as if they were made
+        now.
 
         Args:
             key: The candidate's id.
             subject: The candidate.
             allowance: Runs that its trials may take in all.
+            on_trial: See `tune_all`.
         """
-        if allowance < len(self.pairs):
+        if allowance < min(self.trials, FEWEST_TRIALS) * len(self.pairs):
             return TunedCandidate(key, {}, None, None, 0, 0)
         store = StudyDirectory(self.folder / key)
         with (
@@ -116,10 +125,10 @@ class LoopTuner:
                 if slot not in made:
                     study.sampler = make_sampler("tpe", run_seed(self.seed, f"sampler of {key}", slot))
                     made[slot] = run_trial(study, subject, self.pairs, self.runs, slot, self._chunks())
-                    if self.on_trial is not None:
-                        self.on_trial(key, made[slot])
                 records.append(made[slot])
                 used += made[slot].runs
+                if on_trial is not None:
+                    on_trial(key, (used, allowance))
         return _summary(key, subject, records, used)
 
     def _chunks(self) -> Iterator[int]:

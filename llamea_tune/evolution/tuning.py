@@ -1,0 +1,103 @@
+"""Tuning in the loop: whoever survives a generation has its hyperparameters tuned, within the run's allowance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from llamea_tune.candidate import Candidate, CandidateState
+from llamea_tune.evolution.events import CandidateTuned, Observer, RunsDone
+from llamea_tune.evolution.history import History
+from llamea_tune.evolution.judge import Judge
+from llamea_tune.evolution.plan import generation_sizes
+from llamea_tune.evolution.run_directory import RunDirectory
+from llamea_tune.evolution.selection import Selection
+from llamea_tune.evolution.settings import Settings
+from llamea_tune.evolution.tuning_record import Tuning
+from llamea_tune.hpo.in_loop import LoopTuner, TunedCandidate
+from llamea_tune.hpo.pairs import PairRuns, ordered_pairs
+from llamea_tune.scoring import Scorer
+
+
+@contextmanager
+def make_tuner(
+    run: RunDirectory, settings: Settings, scorer: Scorer, *, jobs: int, allow_weak: bool
+) -> Iterator[LoopTuner | None]:
+    """The tuner of a run, None where nothing is to be tuned; no process of it is left at the end.
+
+    Args:
+        run: The run directory; studies are kept in it.
+        settings: The run's settings.
+        scorer: Whose spaces to tune on.
+        jobs: Runs to make at the same time.
+        allow_weak: Whether candidates may run where the machine offers only a weaker sandbox.
+    """
+    if settings.hpo_trials == 0:
+        yield None
+        return
+    pairs = ordered_pairs(scorer.spaces, settings.repeats, settings.seed)
+    with PairRuns(scorer.spaces, scorer.scales, jobs=jobs, limits=settings.limits, allow_weak=allow_weak) as runs:
+        yield LoopTuner(runs, pairs, settings.hpo_trials, settings.seed, run.path / "studies")
+
+
+def tune_survivors(
+    run: RunDirectory,
+    settings: Settings,
+    history: History,
+    selection: Selection,
+    judge: Judge,
+    tuner: LoopTuner,
+    generation: int,
+    observe: Observer,
+) -> None:
+    """Tune the survivors of a generation that were not tuned before, and keep what is better on fresh seeds.
+
+    The allowance is released evenly over the generations, so that later survivors get their share.
+
+    Args:
+        run: The run directory; all tunings of a generation are logged at once.
+        settings: The run's settings.
+        history: The run's candidates, the survivors confirmed.
+        selection: The selection scheme.
+        judge: Confirms tuned candidates on the seeds that the survivors were confirmed on.
+        tuner: Tunes them.
+        generation: Number of the generation.
+        observe: Told of the progress.
+    """
+    done = run.tunings()
+    survivors = selection.survivors(history.scored(), settings.parents)
+    fresh = [entry.candidate for entry in survivors if entry.candidate.id not in done]
+    released = settings.hpo_runs * (generation + 1) // len(generation_sizes(settings))
+    confirm_runs = settings.confirm_repeats * len(tuner.runs.spaces)
+    allowance = released - sum(tuning.all_runs for tuning in done.values()) - len(fresh) * confirm_runs
+    found = tuner.tune_all(fresh, max(0, allowance), lambda key, used: observe(RunsDone(f"{key} tuned", *used)))
+    tunings = [_confirm(entry, fresh, history, judge, settings, confirm_runs) for entry in found]
+    if not tunings:
+        return
+    run.record_tunings(tunings)
+    for tuning in tunings:
+        if tuning.evaluation is not None:
+            history.tune(tuning.candidate, tuning.hyperparameters, tuning.evaluation)
+            judge.know(history[tuning.candidate].candidate)
+        observe(CandidateTuned(tuning))
+
+
+def _confirm(
+    found: TunedCandidate,
+    fresh: Sequence[Candidate],
+    history: History,
+    judge: Judge,
+    settings: Settings,
+    confirm_runs: int,
+) -> Tuning:
+    """Score the best values on the seeds that the candidate was confirmed on, and keep them if they are better."""
+    key = found.candidate_id
+    if not found.values:
+        return Tuning(key, {}, None, None, found.trials, found.runs, 0)
+    candidate = next(entry for entry in fresh if entry.id == key)
+    evaluation = judge.confirm(candidate.with_hyperparameters(found.values), settings.confirm_repeats)
+    before = history[key].evaluation.fitness
+    gain = None if evaluation.fitness is None or before is None else evaluation.fitness - before
+    better = evaluation.state is CandidateState.SCORED and gain is not None and gain > 0.0
+    kept = found.values if better else {}
+    return Tuning(key, kept, evaluation if better else None, gain, found.trials, found.runs, confirm_runs)
