@@ -31,7 +31,10 @@ from llamea_tune.strategies.catalog import resolve
 
 FORMAT_VERSION = 1
 
-_PACKAGES = ("kernel_tuner", "numpy", "scipy", "scikit-learn", "pyatf", "python-constraint2")
+_PACKAGES = (
+    *("kernel_tuner", "numpy", "scipy", "scikit-learn", "python-constraint2"),
+    *("pyatf", "pymoo", "scikit-optimize"),
+)
 _COUNTS = ("paid", "repeated", "invalid", "failed")
 # How these end depends on the machine and its load, so the next call tries again.
 _NOT_KEPT = frozenset({RunState.TIMED_OUT, RunState.KILLED})
@@ -189,7 +192,9 @@ def _sorted_repr(options: Any) -> str:
 def _strategy_file_digest(name: str) -> str | None:
     """Digest of the file of a generated strategy; Kernel Tuner's own are part of its sources."""
     path = resolve(name).path
-    return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
+    if path is None or not path.is_file():
+        return None
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @lru_cache

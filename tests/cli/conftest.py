@@ -72,7 +72,7 @@ def script(own_folders: Path) -> Callable[..., Outcome]:
 
     def run(*args: object) -> Outcome:
         done = subprocess.run(
-            [SCRIPT, *map(str, args)], capture_output=True, text=True, timeout=120, check=False, env=dict(os.environ)
+            [SCRIPT, *map(str, args)], capture_output=True, text=True, timeout=250, check=False, env=dict(os.environ)
         )
         return Outcome(done.returncode, done.stdout, done.stderr)
 

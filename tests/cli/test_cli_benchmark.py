@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -179,7 +180,7 @@ def test_the_installed_script_refuses_in_one_sentence_too(script, caches):
 
 
 def test_an_interruption_ends_it_and_the_same_command_goes_on(own_folders, caches, script):
-    args = ["benchmark", "mls", "pso", "genetic_algorithm", "-s", str(caches), "-n", "150", "-j", "1", "--json", *FAST]
+    args = ["benchmark", "mls", "pso", "genetic_algorithm", "-s", str(caches), "-n", "60", "-j", "1", "--json", *FAST]
     running = subprocess.Popen(
         [Path(sys.executable).with_name("llamea-tune"), *args],
         stdout=subprocess.PIPE,
@@ -189,9 +190,9 @@ def test_an_interruption_ends_it_and_the_same_command_goes_on(own_folders, cache
     )
     results = own_folders / "cache" / "results"
     while running.poll() is None and not (results.is_dir() and any(results.glob("*.npz"))):
-        pass
+        time.sleep(0.01)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=200)
     assert (running.returncode, out) == (130, ""), err
     assert "goes on from there" in err and "Traceback" not in err
     kept = len(list(results.glob("*.npz")))
