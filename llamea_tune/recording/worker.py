@@ -95,6 +95,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 cwd=self._folder.name,
+                process_group=0,  # Ctrl-C is the parent's to handle, and would look like a kernel that failed
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             )
         return self._process

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
+from llamea_tune.exceptions import RecordingError
 from llamea_tune.recording.bench import Bench
 from llamea_tune.recording.kernel_folder import KernelFolder
 from llamea_tune.recording.machine import device_name
@@ -47,6 +48,7 @@ class LiveRunner:
             RecordingError: There is no such device or compiler, or the kernel can't be used.
         """
         self.kernel = kernel
+        self._closed = False
         self._bench = Bench(kernel, device=device, iterations=iterations, seed=seed)
 
     def __enter__(self) -> LiveRunner:
@@ -58,7 +60,8 @@ class LiveRunner:
         self.close()
 
     def close(self) -> None:
-        """End the worker."""
+        """End the worker; a measurement that is under way in another thread raises an error."""
+        self._closed = True
         self._bench.close()
 
     @property
@@ -76,5 +79,12 @@ class LiveRunner:
         return measurement_of(self.measure_entry(index))
 
     def measure_entry(self, index: int) -> dict[str, Any]:
-        """The same, as an entry of a Kernel Tuner cache."""
-        return self._bench.measure(self.kernel.param_configs[index])
+        """The same, as an entry of a Kernel Tuner cache.
+
+        Raises:
+            RecordingError: The device stopped working, or the runner was closed before the measurement was done.
+        """
+        entry = {} if self._closed else self._bench.measure(self.kernel.param_configs[index])
+        if self._closed:  # then whatever the worker's end looks like says nothing about the config
+            raise RecordingError(f"the device was closed before {self.kernel.name} was measured on it")
+        return entry

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from types import TracebackType
 
@@ -51,6 +52,10 @@ class RecordingRunner:
     def size(self) -> int:
         """Number of configs that can be asked for."""
         return len(self._configs)
+
+    def lowest_cost(self) -> float:
+        """The lowest cost in the file; infinite where there is none."""
+        return min((entry["time"] for entry in self._journal.entries.values() if "time" in entry), default=math.inf)
 
     def measure(self, index: int) -> Measurement:
         """Serve config number `index` from the file, or measure and record it."""

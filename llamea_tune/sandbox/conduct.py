@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, replace
 
 from llamea_tune.exceptions import SandboxError
-from llamea_tune.runners.meter import STALL_FACTOR, STALL_MINIMUM, Meter
+from llamea_tune.runners.meter import STALL_FACTOR, STALL_MINIMUM, Meter, Reply
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState
 from llamea_tune.sandbox.program import Limits
 from llamea_tune.sandbox.wire import (
@@ -32,7 +32,14 @@ _Verdict = tuple[RunState, str]
 
 
 def conduct(
-    worker: Worker, space_number: int, assignment: Assignment, meter: Meter, limits: Limits, stop: threading.Event
+    worker: Worker,
+    space_number: int,
+    assignment: Assignment,
+    meter: Meter,
+    limits: Limits,
+    stop: threading.Event,
+    *,
+    live: bool = False,
 ) -> RunResult:
     """Run a program once.
 
@@ -43,6 +50,7 @@ def conduct(
         meter: Fresh; keeps budget, clock and trace.
         limits: What the run may use.
         stop: Set when the result is no longer wanted.
+        live: Whether measurements take real time, which the wall-clock limit then leaves out.
 
     Raises:
         WorkerDiedError: The zygote died.
@@ -50,7 +58,7 @@ def conduct(
     """
     guest = worker.start_guest(space_number, assignment.code)
     latest = time.monotonic() + limits.wall_s + _LATE_S
-    dialogue = _Dialogue(guest, meter, worker.space_size(space_number), latest, stop)
+    dialogue = _Dialogue(guest, meter, worker.space_size(space_number), latest, stop, live)
     verdict: _Verdict | None = None
     ready = False
     try:
@@ -79,6 +87,7 @@ class _Dialogue:
     size: int
     latest: float
     stop: threading.Event
+    live: bool = False
     repeated: int = 0
     invalid: int = 0
     unpaid_in_a_row: int = 0
@@ -141,9 +150,19 @@ class _Dialogue:
             return "a request after the end"
         if number >= self.size:
             return "a request for a config that does not exist"
-        reply = self.meter.request(number)
+        reply = self._measured(number) if self.live else self.meter.request(number)
         self.unpaid_in_a_row = 0
         return "" if self.guest.send(pack_reply(reply)) else "requests without reading the replies"
+
+    def _measured(self, number: int) -> Reply:
+        """Serve one request while the guest's wall clock stands still."""
+        since = time.monotonic()
+        self.guest.stop_clock()
+        try:
+            return self.meter.request(number)
+        finally:
+            self.guest.start_clock()
+            self.latest += time.monotonic() - since
 
     def _last_word(self, number: int) -> _Verdict:
         """Judge a guest's own word about its end. It can only end its own run, or fail it."""

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from llamea_tune.exceptions import SandboxError, SettingsError
-from llamea_tune.runners.cached import CachedRunner
+from llamea_tune.runners.live_space import LiveSpace, runner_for
 from llamea_tune.runners.meter import Meter, RunBudget
 from llamea_tune.runners.trace import RunResult, RunState
 from llamea_tune.sandbox.conduct import conduct
@@ -51,7 +51,7 @@ class Sandbox:
         self._jobs = jobs
         self._allow_weak = allow_weak
         self._spaces = tuple(spaces)
-        self._runners = [CachedRunner(space) for space in spaces]
+        self._runners = [runner_for(space) for space in spaces]
         self._workers = [Worker(spaces, self._limits) for _ in range(jobs)]
         self._free: queue.LifoQueue[Worker] = queue.LifoQueue()
         self._closed = False
@@ -126,12 +126,13 @@ class Sandbox:
         runner = self._runners[job.space]
         budget = RunBudget(job.time_limit_us, job.max_fevals)
         objective = self._spaces[job.space].objective
+        live = isinstance(self._spaces[job.space], LiveSpace)
         assignment = Assignment(program.code, program.class_name, program.hyperparameters, objective, job.seed)
         for _ in range(_ATTEMPTS):
             meter = Meter(runner, budget)
             with self._lease() as worker:
                 try:
-                    return conduct(worker, job.space, assignment, meter, self._limits, stop)
+                    return conduct(worker, job.space, assignment, meter, self._limits, stop, live=live)
                 except WorkerDiedError:
                     worker.kill()
         reason = "the process that it was started from died"

@@ -85,6 +85,22 @@ class Guest:
         except BrokenPipeError:
             return True  # it died; the next read says so
 
+    def stop_clock(self) -> None:
+        """Stop its wall clock while it waits for a live measurement.
+
+        Raises:
+            WorkerDiedError: The zygote is gone.
+        """
+        self._worker.order_guest("stop clock")
+
+    def start_clock(self) -> None:
+        """Let its wall clock go on.
+
+        Raises:
+            WorkerDiedError: The zygote is gone.
+        """
+        self._worker.order_guest("start clock")
+
     def end(self, patience_s: float) -> Report:
         """End it if it does not end by itself, and say how it ended.
 
@@ -188,11 +204,15 @@ class Worker:
             os.close(guest_in)
         return Guest(self, from_guest, to_guest)
 
+    def order_guest(self, order: str) -> None:
+        """Tell the zygote what to do about its guest; it has no answer to that."""
+        self._say({"order": order})
+
     def end_guest(self, patience_s: float) -> Report:
         """See `Guest.end`."""
         try:
             if not self._has_answered(patience_s):
-                self._say({"order": "end"})
+                self.order_guest("end")
             answer = self._hear(_ANSWER_S)
         finally:
             self._guest_pid = None

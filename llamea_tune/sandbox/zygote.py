@@ -118,13 +118,14 @@ class Zygote:
 
     def _supervise(self, pid: int, wall_s: float) -> dict[str, Any]:
         """Wait for a guest's end, or bring it about at its time limit or at the host's word."""
-        deadline = time.monotonic() + wall_s
+        clock = _WallClock(wall_s)
         timed_out = dismissed = False
         while (ended := os.wait4(pid, os.WNOHANG))[0] == 0:
-            left = deadline - time.monotonic()
-            timed_out = left <= 0
-            ready, _, _ = select.select([self._control.fileno(), self._wake], [], [], max(0.0, left))
-            dismissed = self._control.fileno() in ready
+            left = clock.left_s()
+            timed_out = left is not None and left <= 0
+            patience = left if left is None else max(0.0, left)
+            ready, _, _ = select.select([self._control.fileno(), self._wake], [], [], patience)
+            dismissed = self._control.fileno() in ready and self._is_end(clock)
             if timed_out or dismissed:
                 end_group(pid)
                 ended = os.wait4(pid, 0)
@@ -136,6 +137,41 @@ class Zygote:
         reap_orphans()
         cpu_s = usage.ru_utime + usage.ru_stime
         return {"status": status, "cpu_s": cpu_s, "timed_out": timed_out, "dismissed": dismissed}
+
+    def _is_end(self, clock: _WallClock) -> bool:
+        """Take the host's word about a guest; whether it is to end."""
+        frame = receive_frame(self._control)
+        order = frame[0]["order"] if frame else "end"
+        if order == "stop clock":
+            clock.stop()
+        elif order == "start clock":
+            clock.start()
+        else:
+            return True
+        return False
+
+
+class _WallClock:
+    """The wall-clock time that a guest has left; it stands still while the guest waits for a live measurement."""
+
+    def __init__(self, wall_s: float) -> None:
+        self._left_s = wall_s
+        self._since: float | None = time.monotonic()
+
+    def left_s(self) -> float | None:
+        """Seconds left; None while it stands still."""
+        return None if self._since is None else self._left_s - (time.monotonic() - self._since)
+
+    def stop(self) -> None:
+        """Let it stand still."""
+        left_s = self.left_s()
+        if left_s is not None:
+            self._left_s, self._since = left_s, None
+
+    def start(self) -> None:
+        """Let it run again."""
+        if self._since is None:
+            self._since = time.monotonic()
 
 
 def _read_outlines(descriptions: list[dict[str, Any]], tail: bytes) -> Iterable[_Outline]:

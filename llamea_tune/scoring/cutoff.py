@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llamea_tune.exceptions import SettingsError
+from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.spaces.space import Space
 
 START_PERCENTILE = 0.01
@@ -63,8 +64,11 @@ def space_budget(space: Space) -> SpaceBudget:
         space: The space; configs that fail count in its median evaluation time.
 
     Raises:
-        SettingsError: No two configs of the space differ in cost.
+        SettingsError: No two configs of the space differ in cost, or the budget of a live one is too large for its
+            sample.
     """
+    if isinstance(space, LiveSpace):
+        return _live_budget(space)
     worst_first = np.sort(space.costs[space.valid])[::-1]
     if len(worst_first) == 0 or worst_first[0] == worst_first[-1]:
         message = f"{space.name} ({space.source}) has no two configs that differ in cost, so nothing can be scored on it; leave it out"
@@ -81,3 +85,26 @@ def space_budget(space: Space) -> SpaceBudget:
         start_evaluations=start,
         evaluations=end,
     )
+
+
+def _live_budget(space: LiveSpace) -> SpaceBudget:
+    """The published budget of the sample, or the one that was asked for.
+
+    Raises:
+        SettingsError: Random search would measure more configs within the budget than the sample has.
+    """
+    published = space_budget(space.sample)
+    if space.budget_s is None:
+        return published
+    time_limit_us = round(space.budget_s * 1e6)
+    end_us = time_limit_us / TIME_MARGIN
+    median_us = float(np.median(space.sample.evaluation_times_s)) * 1e6
+    evaluations = max(1, round(end_us / median_us))
+    if evaluations > space.sample.size < space.size:
+        message = (
+            f"--live-budget {space.budget_s:g} pays for about {evaluations} measurements of {space.name}, and scores "
+            f"rest on a sample of {space.sample.size}; raise --live-sample to {evaluations} or more, or lower the budget"
+        )
+        raise SettingsError(message)
+    start_us = min(published.start_us, end_us / 10.0)
+    return SpaceBudget(start_us, end_us, time_limit_us, min(published.start_evaluations, evaluations), evaluations)

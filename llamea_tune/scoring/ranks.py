@@ -31,6 +31,10 @@ class RankTable:
         """Rank of the worst config, and of a run that has found nothing yet."""
         return len(self.costs) - 1
 
+    def ranks_of(self, trace: Trace) -> Floats | NDArray[np.int64]:
+        """Shape `(len(trace),)`: rank of each measurement of a trace."""
+        return self.ranks[trace.indices]
+
     def values(self, mean_ranks: Floats) -> Floats:
         """Costs at mean ranks, interpolated between neighbouring ranks.
 
@@ -47,6 +51,24 @@ class RankTable:
         return np.asarray(self.costs[np.rint(mean_ranks).astype(np.int64)])
 
 
+class SampledTable(RankTable):
+    """The costs of a sample, below them 0; a measurement ranks by its cost, between those of the sample.
+
+    What no config of the sample reaches thereby has a rank too, and none that would change when more is known.
+    """
+
+    def ranks_of(self, trace: Trace) -> Floats | NDArray[np.int64]:
+        """Shape `(len(trace),)`: rank of each measurement of a trace."""
+        ranks = np.interp(trace.costs, self.costs, np.arange(len(self.costs)))
+        return np.where(np.isnan(trace.costs), self.worst, ranks)
+
+
+def sampled_table(sample: Space) -> SampledTable:
+    """Rank the configs of a sample, whose costs are positive."""
+    table = rank_table(sample)
+    return SampledTable(np.concatenate(([0.0], table.costs)), table.ranks + 1)
+
+
 def rank_table(space: Space) -> RankTable:
     """Rank the configs of a space."""
     costs = np.sort(space.costs[space.valid])
@@ -54,7 +76,7 @@ def rank_table(space: Space) -> RankTable:
     return RankTable(costs, np.where(space.valid, ranks, len(costs) - 1).astype(np.int64))
 
 
-def best_ranks(trace: Trace, table: RankTable, grid_us: Floats) -> NDArray[np.int64]:
+def best_ranks(trace: Trace, table: RankTable, grid_us: Floats) -> Floats | NDArray[np.int64]:
     """Rank of the best config found at each time of a grid.
 
     Args:
@@ -62,5 +84,5 @@ def best_ranks(trace: Trace, table: RankTable, grid_us: Floats) -> NDArray[np.in
         table: Ranks of the space.
         grid_us: Shape `(n_times,)`: times in microseconds on the run's clock.
     """
-    running = np.minimum.accumulate(np.concatenate(([table.worst], table.ranks[trace.indices])))
+    running = np.minimum.accumulate(np.concatenate(([table.worst], table.ranks_of(trace))))
     return np.asarray(running[np.searchsorted(trace.elapsed_us, grid_us, side="right")])

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llamea_tune.exceptions import SettingsError
+from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.trace import Trace
 from llamea_tune.scoring.baselines import BASELINES
 from llamea_tune.scoring.cutoff import SpaceBudget, space_budget
-from llamea_tune.scoring.ranks import Floats, RankTable, best_ranks, rank_table
+from llamea_tune.scoring.ranks import Floats, RankTable, best_ranks, rank_table, sampled_table
 from llamea_tune.spaces.space import Space
 
 GRID_POINTS = 1000
@@ -29,6 +30,8 @@ class SpaceScale:
         baseline: Name of the baseline.
         grid_us: Shape `(n_times,)`: even times from start to end, in microseconds.
         baseline_costs: Shape `(n_times,)`: what random search has reached.
+        optimum: The cost that scores 1. On a live space it is the lowest that was known when the run began; what is
+            better scores above 1.
     """
 
     space: str
@@ -37,6 +40,7 @@ class SpaceScale:
     baseline: str
     grid_us: Floats
     baseline_costs: Floats
+    optimum: float
 
     def ranks(self, traces: Sequence[Trace]) -> NDArray[np.float32]:
         """Rank of the best so far over the grid, shape `(n_traces, n_times)`."""
@@ -52,7 +56,7 @@ class SpaceScale:
         """
         read = self.table.rounded_values if self.baseline == "published" else self.table.values
         ahead = self.baseline_costs - read(mean_ranks)
-        ahead_of_all = self.baseline_costs - self.table.costs[0]
+        ahead_of_all = self.baseline_costs - self.optimum
         return np.asarray(np.divide(ahead, ahead_of_all, out=np.zeros_like(ahead), where=ahead_of_all > 0.0))
 
     def score(self, mean_ranks: Floats) -> Floats:
@@ -73,14 +77,41 @@ def space_scale(space: Space, baseline: str = "exact") -> SpaceScale:
             published.
 
     Raises:
-        SettingsError: The baseline is unknown, or no two configs of the space differ in cost.
+        SettingsError: The baseline is unknown, or not defined for a live space, or no two configs of the space differ in
+            cost.
     """
     if baseline not in BASELINES:
         raise SettingsError(f"unknown baseline {baseline!r}; choose one of {', '.join(BASELINES)}")
+    if isinstance(space, LiveSpace):
+        return _live_scale(space, baseline)
     budget = space_budget(space)
     table = rank_table(space)
     grid_us = np.linspace(budget.start_us, budget.end_us, GRID_POINTS)
-    return SpaceScale(space.name, budget, table, baseline, grid_us, BASELINES[baseline](space, table, grid_us))
+    baseline_costs = BASELINES[baseline](space, table, grid_us)
+    return SpaceScale(space.name, budget, table, baseline, grid_us, baseline_costs, float(table.costs[0]))
+
+
+def _live_scale(space: LiveSpace, baseline: str) -> SpaceScale:
+    """The scale of a live space, from its sample.
+
+    Any few configs drawn from a random sample are a random draw from the space. So random search on the sample, without
+    replacement, is random search on the space, as long as it ends within the sample; `space_budget` sees to that. Only
+    chance differs: another sample would give somewhat other numbers, for all strategies alike.
+    """
+    if baseline != "exact":
+        message = f"the baseline {baseline!r} is defined for recorded spaces only; use the default one on live spaces"
+        raise SettingsError(message)
+    budget = space_budget(space)
+    grid_us = np.linspace(budget.start_us, budget.end_us, GRID_POINTS)
+    baseline_costs = BASELINES[baseline](space.sample, rank_table(space.sample), grid_us)
+    return SpaceScale(
+        space.name, budget, sampled_table(space.sample), baseline, grid_us, baseline_costs, space.reference
+    )
+
+
+def latest_scale(space: Space, scale: SpaceScale) -> SpaceScale:
+    """The scale of a space relative to the lowest cost known by now, which only changes where the space is live."""
+    return replace(scale, optimum=min(scale.optimum, space.lowest_cost())) if isinstance(space, LiveSpace) else scale
 
 
 def score(scale: SpaceScale, traces: Sequence[Trace]) -> float:

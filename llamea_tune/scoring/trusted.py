@@ -19,9 +19,10 @@ import numpy as np
 from kernel_tuner.interface import strategy_map
 
 from llamea_tune.exceptions import LlameaTuneError, MissingDependencyError, StrategyError
-from llamea_tune.runners.cached import CachedRunner, measurement_times_us
+from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.compute import ComputeClock
 from llamea_tune.runners.fast_searchspace import FastSearchspace
+from llamea_tune.runners.live_space import runner_for
 from llamea_tune.runners.meter import Meter, RunBudget
 from llamea_tune.runners.session import Tunable, run_strategy
 from llamea_tune.runners.trace import RunResult, RunState
@@ -59,7 +60,7 @@ class TrustedSpace:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self.runner = CachedRunner(space)
+        self.runner = runner_for(space)
         self.searchspace = build_searchspace(space.tune_params, space.value_indices, FastSearchspace)
 
     @cached_property

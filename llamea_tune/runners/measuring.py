@@ -1,0 +1,143 @@
+"""Measuring for everybody in a run: one recording runner for each device, reached from any thread and forked process.
+
+The process that opened a device keeps it, and serves requests over a local socket, one measurement at a time. So several
+runs share one device without disturbing each other, and devices measure in parallel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+from multiprocessing.connection import Client, Connection, Listener
+from pathlib import Path
+from types import TracebackType
+
+from llamea_tune.exceptions import RecordingError
+from llamea_tune.runners.live import LiveRunner
+from llamea_tune.runners.protocol import Measurement
+from llamea_tune.runners.recording import RecordingRunner
+
+_CLOSING_S = 5.0
+
+
+class MeasuringService:
+    """Serves the measurements of one kernel on one device; a context manager, which leaves no process behind."""
+
+    def __init__(self, live: LiveRunner, cache: Path) -> None:
+        """Open the recording and begin to serve.
+
+        Args:
+            live: The device; closed with the service.
+            cache: The recording, see `RecordingRunner`.
+
+        Raises:
+            RecordingError: The recording belongs to another kernel, version of it, or device.
+        """
+        self._live = live
+        self._lock = threading.Lock()
+        self._recording = RecordingRunner(live, cache)
+        self._key = os.urandom(32)
+        self._listener = Listener(family="AF_UNIX", backlog=64, authkey=self._key)
+        self._closed = False
+        threading.Thread(target=self._accept, daemon=True, name="measuring").start()
+
+    def __enter__(self) -> MeasuringService:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the device's process, at once: a measurement that is under way is dropped."""
+        self._closed = True
+        self._live.close()
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as last:
+            last.connect(str(self._listener.address))  # wakes the thread that waits for clients
+        self._listener.close()
+        if self._lock.acquire(timeout=_CLOSING_S):
+            self._recording.close()
+            self._lock.release()
+
+    @property
+    def measured(self) -> int:
+        """Measurements that were made, rather than served from the recording."""
+        return self._recording.measured
+
+    def client(self) -> MeasuringClient:
+        """A runner on this service."""
+        return MeasuringClient(str(self._listener.address), self._key, self._recording.size)
+
+    def lowest_cost(self) -> float:
+        """The lowest cost that is recorded; infinite where there is none."""
+        with self._lock:
+            return self._recording.lowest_cost()
+
+    def measure(self, index: int) -> Measurement:
+        """Serve config number `index` from the recording, or measure and record it."""
+        with self._lock:
+            return self._recording.measure(index)
+
+    def _accept(self) -> None:
+        while not self._closed:
+            try:
+                connection = self._listener.accept()
+            except Exception:  # whatever comes over a socket that is no client of ours, or is being closed
+                continue
+            threading.Thread(target=self._serve, args=(connection,), daemon=True, name="measuring").start()
+
+    def _serve(self, connection: Connection[Measurement | str, int]) -> None:
+        """Answer one client until it hangs up."""
+        with connection, contextlib.suppress(EOFError, OSError):
+            while True:
+                connection.send(self._answer(connection.recv()))
+
+    def _answer(self, index: int) -> Measurement | str:
+        try:
+            return self.measure(index)
+        except Exception as err:  # raised again where it was asked for
+            return str(err) or type(err).__name__
+
+
+class MeasuringClient:
+    """A runner whose measurements come from a service; remembers what it was told."""
+
+    def __init__(self, address: str, key: bytes, size: int) -> None:
+        self._address = address
+        self._key = key
+        self._known: dict[int, Measurement] = {}
+        self._own = threading.local()
+        self.size = size
+
+    def measure(self, index: int) -> Measurement:
+        """The measurement of config number `index`.
+
+        Raises:
+            RecordingError: It could not be measured or recorded, or the service is closed.
+        """
+        known = self._known.get(index)
+        if known is None:
+            known = self._known[index] = self._ask(index)
+        return known
+
+    def _ask(self, index: int) -> Measurement:
+        try:
+            connection = self._connection()
+            connection.send(index)
+            answer = connection.recv()
+        except (EOFError, OSError) as err:
+            raise RecordingError("the device was closed while something was still to be measured on it") from err
+        if isinstance(answer, str):
+            raise RecordingError(answer)
+        return answer
+
+    def _connection(self) -> Connection[int, Measurement | str]:
+        """This thread's; another one in a forked process, for a connection carries one conversation."""
+        if getattr(self._own, "pid", None) != os.getpid():
+            self._own.connection = Client(self._address, family="AF_UNIX", authkey=self._key)
+            self._own.pid = os.getpid()
+        connection: Connection[int, Measurement | str] = self._own.connection
+        return connection

@@ -1,0 +1,154 @@
+"""Open a kernel on a device as a live space: start the device, then measure the sample that scoring rests on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from llamea_tune.exceptions import RecordingError, SettingsError
+from llamea_tune.recording.kernel_folder import KernelFolder
+from llamea_tune.recording.machine import device_label
+from llamea_tune.runners.live import LiveRunner
+from llamea_tune.runners.live_space import LiveSpace
+from llamea_tune.runners.measuring import MeasuringService
+from llamea_tune.runners.protocol import Measurement
+from llamea_tune.spaces.space import ParamValue, Space
+
+SMALLEST_SAMPLE = 10
+_SAMPLE_SEED = 0  # the same sample in every run, so that later ones find it in the recording
+
+OnSampled = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class LiveKernel:
+    """What to measure live, and how scores are made of it. Plain data, so that a run can be resumed from it.
+
+    Attributes:
+        kernel: Kernel folder or T1 file.
+        recordings: Folder for the recordings; one for each kernel and device, found again by later runs.
+        backend: Kernel Tuner's `lang`, where it is not to be the kernel's own.
+        compiler: Compiler of the C backend, where it is not to be the kernel's own.
+        device: Number of the GPU.
+        sample: How many random configs to measure first.
+        budget_s: Seconds of measuring that a run may spend; None for the published budget of the sample.
+        reference: Lowest cost that scores are relative to; None for the lowest that is recorded after sampling.
+    """
+
+    kernel: str
+    recordings: str
+    backend: str | None = None
+    compiler: str | None = None
+    device: int = 0
+    sample: int = 80
+    budget_s: float | None = None
+    reference: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense.
+
+        Raises:
+            SettingsError: The sample is too small, or there is no budget.
+        """
+        if self.sample < SMALLEST_SAMPLE:
+            raise SettingsError(f"--live-sample is {self.sample}; it must be at least {SMALLEST_SAMPLE}")
+        if self.budget_s is not None and not 0.0 < self.budget_s < float("inf"):
+            raise SettingsError(f"--live-budget is {self.budget_s:g}; it must be a number of seconds above 0")
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON data, from which `LiveKernel(**data)` is made again."""
+        return asdict(self)
+
+
+@contextmanager
+def open_live(live: LiveKernel, on_sampled: OnSampled | None = None) -> Iterator[LiveSpace]:
+    """Open a kernel on a device as a space; leaving the context ends the device's process.
+
+    Args:
+        live: What to open.
+        on_sampled: Called with the space's name, configs of the sample that are measured, and its size.
+
+    Raises:
+        LlameaTuneError: There is no such kernel, device or compiler, the recording is that of something else, or
+            nothing in the sample works.
+    """
+    kernel = KernelFolder.load(Path(live.kernel), backend=live.backend, compiler=live.compiler)
+    with LiveRunner(kernel, device=live.device) as runner:
+        label = device_label(runner.device_name) + ("" if kernel.on_cpu else f".gpu{live.device}")
+        cache = Path(live.recordings) / kernel.name / f"{label}.json"
+        name = f"{kernel.name}/{label}"
+        with MeasuringService(runner, cache) as service:
+            order = np.random.default_rng(_SAMPLE_SEED).permutation(runner.size)[: live.sample]
+            measured = []
+            for index in order.tolist():
+                measured.append(service.measure(index))
+                if on_sampled is not None:
+                    on_sampled(name, len(measured), len(order))
+            if all(measurement.failure for measurement in measured):
+                raise RecordingError(
+                    f"{kernel.name} failed with all {len(order)} configs of the sample; record it with "
+                    "`llamea-tune spaces record` to see why"
+                )
+            yield _space(live, kernel, runner.device_name, name, cache, service, order, measured)
+
+
+def _space(
+    live: LiveKernel,
+    kernel: KernelFolder,
+    device_name: str,
+    name: str,
+    cache: Path,
+    service: MeasuringService,
+    order: np.ndarray[Any, np.dtype[np.int64]],
+    measured: Sequence[Measurement],
+) -> LiveSpace:
+    tune_params = dict(kernel.tune_params)
+    value_indices = _value_indices(kernel, tune_params)
+    costs = np.array([measurement.cost for measurement in measured])
+    failures = np.array([measurement.failure for measurement in measured], dtype=np.uint8)
+    stage_times_ms = np.zeros((len(measured), 3))
+    stage_times_ms[:, 2] = [measurement.time_us / 1000.0 for measurement in measured]
+    facts: dict[str, Any] = {
+        "name": name,
+        "kernel_name": kernel.kernel_name,
+        "device_name": device_name,
+        "problem_size": list(kernel.problem_size),
+        "tune_params": tune_params,
+        "restrictions": kernel.restrictions,
+        "objective": "time",
+        "higher_is_better": False,
+        "has_times": True,
+        "content_hash": hashlib.sha256(f"{kernel.fingerprint} {device_name} {len(order)}".encode()).hexdigest(),
+        "source": str(cache),
+    }
+    sample = Space(
+        **facts, value_indices=value_indices[order], costs=costs, failures=failures, stage_times_ms=stage_times_ms
+    )
+    drawn = np.random.default_rng(_SAMPLE_SEED).integers(len(order), size=len(value_indices))
+    return LiveSpace(
+        **facts,
+        value_indices=value_indices,
+        costs=costs[drawn],
+        failures=failures[drawn],
+        stage_times_ms=stage_times_ms[drawn],
+        runner=service.client(),
+        sample=sample,
+        reference=service.lowest_cost() if live.reference is None else live.reference,
+        budget_s=live.budget_s,
+        lowest_cost=service.lowest_cost,
+    )
+
+
+def _value_indices(
+    kernel: KernelFolder, tune_params: dict[str, tuple[ParamValue, ...]]
+) -> np.ndarray[Any, np.dtype[np.uint16]]:
+    """Index of each config's values, in Kernel Tuner's order of the configs."""
+    places = [{value: place for place, value in enumerate(values)} for values in tune_params.values()]
+    rows = [[place[value] for place, value in zip(places, config, strict=True)] for config in kernel.param_configs]
+    return np.array(rows, dtype=np.uint16)
