@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from llamea_tune.cli import options
+from llamea_tune.cli import live, options
 from llamea_tune.cli.console import err, print_json
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from llamea_tune.scoring.contender import Contender
 
 _HELP = """
-Compare strategies on recorded search spaces: scores with intervals, and which differences are more than luck.
+Compare strategies on recorded search spaces, or live on a kernel and a device at hand: scores with intervals, and which differences are more than luck.
 
 A strategy is one of Kernel Tuner's or a generated one by its name, with options if need be, a technique of pyATF, or a
 class in a file, which runs in the sandbox. Without any, a good selection of Kernel Tuner's own and all generated ones
@@ -34,6 +34,8 @@ beside those that are there.
   llamea-tune benchmark simulated_annealing genetic_algorithm:popsize=30 pyatf:torczon --spaces caches/
 
   llamea-tune benchmark pso my_strategy.py:MyStrategy --spaces 'hub/*/A100.json.gz' --plot curves.pdf --csv scores.csv
+
+  llamea-tune benchmark pso simulated_annealing --live searchspaces/gemm --device all --repeats 20
 """
 
 
@@ -53,6 +55,13 @@ def benchmark(
     ] = None,
     spaces: options.Spaces = None,
     t1: options.T1 = None,
+    live_kernel: live.Kernels = None,
+    backend: live.Backend = None,
+    compiler: live.Compiler = None,
+    device: live.Devices = "0",
+    live_sample: live.Sample = 80,
+    live_budget: live.Budget = None,
+    live_recordings: live.Recordings = Path("live"),
     repeats: Annotated[int, typer.Option("--repeats", "-n", help="Runs of each strategy on each space.")] = 100,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
     baseline: options.Baseline = "exact",
@@ -89,11 +98,13 @@ def benchmark(
     """Load the spaces, make the runs, show and write the outcome."""
     from llamea_tune.cli.benchmark_progress import BenchmarkProgress
     from llamea_tune.cli.benchmark_tables import show_benchmark
+    from llamea_tune.exceptions import SettingsError
     from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
     from llamea_tune.report.files import check_targets, write_text
     from llamea_tune.report.ioh_data import IohWriter
     from llamea_tune.sandbox.program import Limits
     from llamea_tune.scoring.benchmark import BenchmarkSettings, run_benchmark
+    from llamea_tune.scoring.live_benchmark import run_live_benchmark
     from llamea_tune.scoring.results_store import ResultsStore
 
     check_targets(plots=plot or [], texts=[csv] if csv else [], folders=[ioh] if ioh else [])
@@ -105,23 +116,36 @@ def benchmark(
         charge_own_compute=charge_own_compute,
         limits=Limits(wall_s=timeout, cpu_s=timeout),
     )
-    loaded = options.load(spaces, t1)
-    progress = BenchmarkProgress(contenders, loaded, repeats, quiet=quiet)
+    lives = live.live_kernels(
+        live_kernel,
+        backend=backend,
+        compiler=compiler,
+        devices=device,
+        sample=live_sample,
+        budget_s=live_budget,
+        recordings=live_recordings,
+    )
+    if lives and ioh:
+        raise SettingsError(
+            "--ioh needs spaces whose optimum is known, which live ones are not; leave it out with --live"
+        )
     store = ResultsStore()
     try:
-        with progress, IohWriter(ioh) if ioh else nullcontext() as writer:
-            outcome = run_benchmark(
-                contenders,
-                loaded,
-                settings,
-                store=store,
-                jobs=jobs or os.cpu_count() or 1,
-                fresh=fresh,
-                allow_weak=allow_weak_sandbox,
-                observe=_both(progress, writer),
-            )
+        with live.opened_spaces(spaces, t1, lives, quiet=quiet) as loaded:
+            progress = BenchmarkProgress(contenders, loaded, repeats, quiet=quiet)
+            with progress, IohWriter(ioh) if ioh else nullcontext() as writer:
+                make = run_live_benchmark if lives else partial(run_benchmark, store=store, fresh=fresh)
+                outcome = make(
+                    contenders,
+                    loaded,
+                    settings,
+                    jobs=jobs or live.default_jobs(loaded),
+                    allow_weak=allow_weak_sandbox,
+                    observe=_both(progress, writer),
+                )
     except KeyboardInterrupt:
-        message = "stopped; finished pairs of strategy and space are kept, and the same command goes on from there"
+        kept = "all measurements" if lives else "finished pairs of strategy and space"
+        message = f"stopped; {kept} are kept, and the same command goes on from there"
         err.print(f"\n{message}", soft_wrap=True)
         raise
     if csv:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from llamea_tune.cli import options
+from llamea_tune.cli import live, options
 from llamea_tune.cli.carry_out import carry_out_visibly
 from llamea_tune.cli.console import err
 
 _HELP = """
-Evolve optimization strategies on recorded search spaces.
+Evolve optimization strategies on recorded search spaces, or live on a kernel and a device at hand.
 
 Without arguments it uses the bundled spaces and the offline proposer, and takes about two minutes on two cores.
 
@@ -27,6 +26,8 @@ Without arguments it uses the bundled spaces and the offline proposer, and takes
   llamea-tune evolve --hpo-trials 30 --hpo-runs 5000
 
   llamea-tune evolve --spaces 'hub/*/A100.json.gz' --proposer handoff:prompts/
+
+  llamea-tune evolve --live searchspaces/gemm --device 0,1
 """
 
 
@@ -38,6 +39,13 @@ def register(app: typer.Typer) -> None:
 def evolve(
     spaces: options.Spaces = None,
     t1: options.T1 = None,
+    live_kernel: live.Kernels = None,
+    backend: live.Backend = None,
+    compiler: live.Compiler = None,
+    device: live.Devices = "0",
+    live_sample: live.Sample = 80,
+    live_budget: live.Budget = None,
+    live_recordings: live.Recordings = Path("live"),
     proposer: Annotated[
         str,
         typer.Option(help="Who proposes: offline, openai:MODEL[@URL], handoff:FOLDER or replay:PATH."),
@@ -75,6 +83,7 @@ def evolve(
     from llamea_tune.evolution.settings import Settings
     from llamea_tune.proposals import make_proposer
     from llamea_tune.sandbox.program import Limits
+    from llamea_tune.scoring import space_budget
     from llamea_tune.scoring.entrants import make_contender
 
     settings = Settings(
@@ -98,17 +107,28 @@ def evolve(
     )
     for rival in settings.rivals:
         make_contender(rival)  # refuses what it does not know now, rather than after the evolution
-    loaded = options.load(spaces, t1)
-    make_proposer(settings.proposer)  # and a missing key before there is a run directory
-    path = run_dir or Path("runs") / datetime.now().strftime("%Y%m%d-%H%M%S")
-    run = new_run(path, settings, loaded, t1)
-    if not quiet:
-        err.print(f"run directory: [bold]{path}[/]   spaces: {', '.join(space.name for space in loaded)}")
-    carry_out_visibly(
-        run,
-        loaded,
-        jobs=jobs or os.cpu_count() or 1,
-        allow_weak_sandbox=allow_weak_sandbox,
-        quiet=quiet,
-        as_json=as_json,
+    lives = live.live_kernels(
+        live_kernel,
+        backend=backend,
+        compiler=compiler,
+        devices=device,
+        sample=live_sample,
+        budget_s=live_budget,
+        recordings=live_recordings,
     )
+    with live.opened_spaces(spaces, t1, lives, quiet=quiet) as loaded:
+        for space in loaded:
+            space_budget(space)  # nor start what cannot be scored on
+        make_proposer(settings.proposer)  # and a missing key before there is a run directory
+        path = run_dir or Path("runs") / datetime.now().strftime("%Y%m%d-%H%M%S")
+        run = new_run(path, settings, loaded, t1)
+        if not quiet:
+            err.print(f"run directory: [bold]{path}[/]   spaces: {', '.join(space.name for space in loaded)}")
+        carry_out_visibly(
+            run,
+            loaded,
+            jobs=jobs or live.default_jobs(loaded),
+            allow_weak_sandbox=allow_weak_sandbox,
+            quiet=quiet,
+            as_json=as_json,
+        )

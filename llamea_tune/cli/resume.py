@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from llamea_tune.cli import options
+from llamea_tune.cli import live, options
 from llamea_tune.cli.carry_out import carry_out_visibly
 
 _HELP = """
@@ -35,15 +34,16 @@ def resume(
     as_json: options.AsJson = False,
 ) -> None:
     """Rebuild the state from the run's logs, and carry the rest out."""
-    from llamea_tune.evolution.assemble import load_run_spaces
+    from llamea_tune.evolution.assemble import run_spaces
     from llamea_tune.evolution.run_directory import RunDirectory
 
     directory = RunDirectory.open_existing(run)
-    carry_out_visibly(
-        directory,
-        load_run_spaces(directory),
-        jobs=jobs or os.cpu_count() or 1,
-        allow_weak_sandbox=allow_weak_sandbox,
-        quiet=quiet,
-        as_json=as_json,
-    )
+    with run_spaces(directory, live.sampling_lines(quiet=quiet)) as spaces:
+        carry_out_visibly(
+            directory,
+            spaces,
+            jobs=jobs or live.default_jobs(spaces),
+            allow_weak_sandbox=allow_weak_sandbox,
+            quiet=quiet,
+            as_json=as_json,
+        )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +21,8 @@ from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.tuning import make_tuner
 from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
+from llamea_tune.runners.live_space import LiveSpace
+from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
 from llamea_tune.scoring import Scorer
 from llamea_tune.spaces import describe, landscape_features, load_space
 from llamea_tune.spaces.space import Space
@@ -58,22 +60,31 @@ def versions() -> dict[str, str]:
     }
 
 
-def load_run_spaces(run: RunDirectory) -> list[Space]:
-    """Load the training spaces of a run again.
+@contextmanager
+def run_spaces(run: RunDirectory, on_sampled: OnSampled | None = None) -> Iterator[Sequence[Space]]:
+    """Load the training spaces of a run again; leaving the context closes the devices of live ones.
+
+    Args:
+        run: The run directory.
+        on_sampled: See `open_live`.
 
     Raises:
         RunDirectoryError: A space is not what it was when the run was started.
-        SpaceFileError: A space cannot be loaded any more.
+        LlameaTuneError: A space cannot be loaded any more.
     """
-    spaces = []
-    for record in run.header()["spaces"]:
-        t1 = Path(record["t1"]) if record["t1"] else None
-        space = load_space(Path(record["source"]), t1=t1, name=record["name"])
-        if space.content_hash != record["content_hash"]:
-            message = f"{record['source']} has changed since {run.path} was started; restore it, or start a new run."
-            raise RunDirectoryError(message)
-        spaces.append(space)
-    return spaces
+    records = run.header()["spaces"]
+    lives = [LiveKernel(**record["live"]) for record in records if record.get("live")]
+    with open_all(lives, on_sampled) if lives else nullcontext([_loaded(record) for record in records]) as spaces:
+        for space, record in zip(spaces, records, strict=True):
+            if space.content_hash != record["content_hash"]:
+                raise RunDirectoryError(
+                    f"{record['source']} has changed since {run.path} was started; restore it, or start a new run."
+                )
+        yield spaces
+
+
+def _loaded(record: Mapping[str, Any]) -> Space:
+    return load_space(Path(record["source"]), t1=Path(record["t1"]) if record["t1"] else None, name=record["name"])
 
 
 def carry_out(
@@ -137,7 +148,7 @@ def _descriptions(scorer: Scorer, settings: Settings) -> list[str]:
             space,
             level,
             budget_s=scale.budget.time_limit_us / 1e6,
-            features=landscape_features(space) if level == "space" else None,
+            features=landscape_features(space) if level == "space" and not isinstance(space, LiveSpace) else None,
         )
         for space, scale in zip(scorer.spaces, scorer.scales, strict=True)
     ]
@@ -150,4 +161,5 @@ def _space_record(space: Space, t1: Path | None) -> dict[str, Any]:
         "t1": str(t1.resolve()) if t1 else None,
         "content_hash": space.content_hash,
         "configs": space.size,
+        "live": dict(space.opened_as) if isinstance(space, LiveSpace) else None,
     }

@@ -11,7 +11,9 @@ from llamea_tune.evolution.history import History
 from llamea_tune.evolution.judge import contender
 from llamea_tune.evolution.selection import by_fitness
 from llamea_tune.evolution.settings import Settings
-from llamea_tune.scoring import Scorer
+from llamea_tune.runners.trace import RunResult
+from llamea_tune.scoring import Scorecard, Scorer, scorecard
+from llamea_tune.scoring.benchmark import thinned
 from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.entrants import make_contender
 
@@ -78,15 +80,25 @@ def make_leaderboard(history: History, scorer: Scorer, settings: Settings, obser
     ]
     entries += [(make_contender(name), None) for name in settings.rivals]
     observe(FinalStarted(len(entries)))
-    rows = [_row(entry, candidate, scorer, settings.final_repeats, observe) for entry, candidate in entries]
+    runs = [_runs(entry, scorer, settings.final_repeats, observe) for entry, _ in entries]
+    scales = scorer.latest_scales()  # after all runs, which may have found a new optimum where they measure live
+    cards = [
+        scorecard(entry.label, scales, made, seed=scorer.seed) for (entry, _), made in zip(entries, runs, strict=True)
+    ]
+    rows = [_row(card, candidate) for card, (_, candidate) in zip(cards, entries, strict=True)]
     rows.sort(key=lambda row: (row.mean is None, -(row.mean or 0.0), row.label))
     return Leaderboard(tuple(rows), settings.final_repeats)
 
 
-def _row(entry: Contender, candidate: str | None, scorer: Scorer, repeats: int, observe: Observer) -> Row:
+def _runs(entry: Contender, scorer: Scorer, repeats: int, observe: Observer) -> dict[str, list[RunResult]]:
     def on_runs(done: int, total: int) -> None:
         observe(RunsDone(entry.label, done, total))
 
-    card = scorer.score(entry, repeats=repeats, stage="final", on_progress=on_runs)
+    made = scorer.run(entry, repeats=repeats, stage="final", on_progress=on_runs)
+    tables = {scale.space: scale.table for scale in scorer.scales}
+    return {name: [thinned(run, tables[name]) for run in runs] for name, runs in made.items()}
+
+
+def _row(card: Scorecard, candidate: str | None) -> Row:
     scores = {name: space.score for name, space in card.spaces.items()}
-    return Row(entry.label, candidate, card.mean, card.interval, scores, card.reason)
+    return Row(card.label, candidate, card.mean, card.interval, scores, card.reason)

@@ -55,6 +55,14 @@ def cpu_name() -> str:
     return f"{model or platform.processor() or platform.machine()}, {usable_cores()} cores"
 
 
+def gpu_count() -> int:
+    """NVIDIA GPUs that this process may use, which are numbered from 0."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return len([entry for entry in visible.split(",") if entry.strip()])
+    return len(_output(["nvidia-smi", "--list-gpus"]).splitlines())
+
+
 def usable_cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from llamea_tune.runners.cached import CachedRunner
 from llamea_tune.runners.protocol import Runner
@@ -25,6 +26,8 @@ class LiveSpace(Space):
         reference: The lowest cost that was recorded when the run began, which scores are relative to.
         budget_s: What a run may spend on measuring, in seconds; None for the published budget of the sample.
         lowest_cost: Gives the lowest cost that is recorded by now.
+        on_cpu: Whether it is measured where strategies compute, which then disturb it.
+        opened_as: What `LiveKernel(**opened_as)` opens again.
     """
 
     runner: Runner
@@ -32,6 +35,8 @@ class LiveSpace(Space):
     reference: float
     budget_s: float | None
     lowest_cost: Callable[[], float]
+    on_cpu: bool
+    opened_as: Mapping[str, Any]
 
 
 def runner_for(space: Space) -> Runner:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +63,27 @@ class LiveKernel:
         if self.budget_s is not None and not 0.0 < self.budget_s < float("inf"):
             raise SettingsError(f"--live-budget is {self.budget_s:g}; it must be a number of seconds above 0")
 
-    def to_json(self) -> dict[str, Any]:
-        """As plain JSON data, from which `LiveKernel(**data)` is made again."""
-        return asdict(self)
+
+@contextmanager
+def open_all(lives: Sequence[LiveKernel], on_sampled: OnSampled | None = None) -> Iterator[list[LiveSpace]]:
+    """Open several, their samples being measured at the same time; see `open_live`."""
+    stopped = threading.Event()
+
+    def tell(name: str, done: int, total: int) -> None:
+        if stopped.is_set():
+            raise RecordingError(f"sampling {name} was stopped")
+        if on_sampled is not None:
+            on_sampled(name, done, total)
+
+    with ExitStack() as opened:
+        with ThreadPoolExecutor(len(lives), thread_name_prefix="sampling") as pool:
+            try:
+                futures = [pool.submit(opened.enter_context, open_live(live, tell)) for live in lives]
+                spaces = [future.result() for future in futures]
+            except BaseException:
+                stopped.set()
+                raise
+        yield spaces
 
 
 @contextmanager
@@ -130,6 +150,7 @@ def _space(
     sample = Space(
         **facts, value_indices=value_indices[order], costs=costs, failures=failures, stage_times_ms=stage_times_ms
     )
+    reference = service.lowest_cost() if live.reference is None else live.reference
     drawn = np.random.default_rng(_SAMPLE_SEED).integers(len(order), size=len(value_indices))
     return LiveSpace(
         **facts,
@@ -139,9 +160,11 @@ def _space(
         stage_times_ms=stage_times_ms[drawn],
         runner=service.client(),
         sample=sample,
-        reference=service.lowest_cost() if live.reference is None else live.reference,
+        reference=reference,
         budget_s=live.budget_s,
         lowest_cost=service.lowest_cost,
+        on_cpu=kernel.on_cpu,
+        opened_as=asdict(replace(live, reference=reference)),
     )
 
 

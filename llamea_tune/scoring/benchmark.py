@@ -182,7 +182,7 @@ def run_benchmark(
         SettingsError: A setting is out of range, a label or name occurs twice, or a space cannot be scored on.
         SandboxError: Programs cannot be run safely here.
     """
-    _check(contenders, spaces)
+    check_entries(contenders, spaces)
     tell = observe or _ignore
     scales: list[SpaceScale] = []
     runs: dict[str, dict[str, Sequence[RunResult]]] = {contender.label: {} for contender in contenders}
@@ -206,7 +206,7 @@ def run_benchmark(
                 tell(done)
                 runs[contender.label][space.name] = [thinned(run, scale.table) for run in done.runs]
         scales.append(scale)
-    return Benchmark(settings, tuple(scales), _rows(scales, runs, settings.seed), runs, kept)
+    return Benchmark(settings, tuple(scales), benchmark_rows(scales, runs, settings.seed), runs, kept)
 
 
 def thinned(run: RunResult, table: RankTable) -> RunResult:
@@ -215,13 +215,18 @@ def thinned(run: RunResult, table: RankTable) -> RunResult:
     It has the same best so far at every time, and takes next to no memory.
     """
     trace = run.trace
-    ranks = table.ranks[trace.indices]
+    ranks = table.ranks_of(trace)
     best_before = np.minimum.accumulate(np.concatenate(([table.worst], ranks)))[:-1]
     better = ranks < best_before
     return replace(run, trace=Trace(trace.indices[better], trace.costs[better], trace.elapsed_us[better]))
 
 
-def _check(contenders: Sequence[Contender], spaces: Sequence[Space]) -> None:
+def check_entries(contenders: Sequence[Contender], spaces: Sequence[Space]) -> None:
+    """Refuse what cannot be compared.
+
+    Raises:
+        SettingsError: A label occurs twice, there is no contender, or a space cannot be scored on.
+    """
     labels = [contender.label for contender in contenders]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
@@ -268,9 +273,16 @@ def _pair(
         return done([failed], False), True
 
 
-def _rows(
+def benchmark_rows(
     scales: Sequence[SpaceScale], runs: Mapping[str, Mapping[str, Sequence[RunResult]]], seed: int
 ) -> tuple[BenchmarkRow, ...]:
+    """Score and compare: the outcome of each contender, best first.
+
+    Args:
+        scales: Scale of each space.
+        runs: Runs by contender and space; if a run failed, it is the last one.
+        seed: Seed of the bootstrap.
+    """
     failures = {label: _failures(of_label) for label, of_label in runs.items()}
     cards = {
         label: _card(label, [scale for scale in scales if scale.space not in failures[label]], of_label, seed)

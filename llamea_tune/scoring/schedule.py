@@ -15,7 +15,7 @@ from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, empty_
 from llamea_tune.sandbox.program import Limits, Program, RunJob
 from llamea_tune.scoring.aggregate import scorecard
 from llamea_tune.scoring.contender import Contender
-from llamea_tune.scoring.score import SpaceScale, space_scale
+from llamea_tune.scoring.score import SpaceScale, latest_scale, space_scale
 from llamea_tune.scoring.scorecard import Scorecard
 from llamea_tune.scoring.seeds import run_seed
 from llamea_tune.scoring.trusted import NamedRun, TrustedSpace, find_strategy, run_named
@@ -96,6 +96,10 @@ class Scorer:
         self._workers = None
         self._sandbox = None
         self._processes.close()
+
+    def latest_scales(self) -> tuple[SpaceScale, ...]:
+        """The scales, those of live spaces relative to the lowest cost that is known by now."""
+        return tuple(map(latest_scale, self.spaces, self.scales))
 
     def score(
         self,

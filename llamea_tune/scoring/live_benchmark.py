@@ -1,0 +1,93 @@
+"""A benchmark on live spaces: all devices at once, and scores only when all runs are there.
+
+Nothing but measurements is kept, in the recordings: the same command repeats its runs from there, at no cost.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from llamea_tune.exceptions import MissingDependencyError, SettingsError, StrategyError
+from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, empty_trace
+from llamea_tune.scoring.benchmark import (
+    STAGE,
+    Benchmark,
+    BenchmarkSettings,
+    Observer,
+    PairDone,
+    PairStarted,
+    RunsDone,
+    benchmark_rows,
+    check_entries,
+    thinned,
+)
+from llamea_tune.scoring.contender import Contender
+from llamea_tune.scoring.schedule import Scorer
+from llamea_tune.spaces.space import Space
+
+
+def run_live_benchmark(
+    contenders: Sequence[Contender],
+    spaces: Sequence[Space],
+    settings: BenchmarkSettings,
+    *,
+    jobs: int,
+    allow_weak: bool = False,
+    observe: Observer,
+) -> Benchmark:
+    """Run contenders on live spaces and score them, relative to the lowest cost that is known in the end.
+
+    Args:
+        contenders: Contenders with distinct labels.
+        spaces: Live spaces.
+        settings: How to benchmark.
+        jobs: Runs that go on at the same time; fewer than spaces would leave devices idle.
+        allow_weak: Whether programs may run where the machine offers only a weaker sandbox.
+        observe: Told of the progress.
+
+    Raises:
+        SettingsError: A label occurs twice, own compute should be charged, or a space cannot be scored on.
+        RecordingError: A device stopped working.
+        SandboxError: Programs cannot be run safely here.
+    """
+    if settings.charge_own_compute:
+        raise SettingsError("--charge-own-compute is for recorded spaces; leave it out with --live")
+    check_entries(contenders, spaces)
+    runs: dict[str, dict[str, list[RunResult]]] = {}
+    with Scorer(
+        spaces,
+        repeats=settings.repeats,
+        seed=settings.seed,
+        jobs=jobs,
+        baseline=settings.baseline,
+        limits=settings.limits,
+        allow_weak=allow_weak,
+    ) as scorer:
+        tables = {scale.space: scale.table for scale in scorer.scales}
+        for contender in contenders:
+            observe(PairStarted(contender.label, ", ".join(tables)))
+            started = time.monotonic()
+            made = _runs(contender, scorer, observe)
+            for space in spaces:
+                seconds = (time.monotonic() - started) / len(spaces)
+                observe(PairDone(contender.label, space, made[space.name], reused=False, seconds=seconds))
+            runs[contender.label] = {
+                name: [thinned(run, tables[name]) for run in of_space] for name, of_space in made.items()
+            }
+        scales = scorer.latest_scales()
+    return Benchmark(settings, scales, benchmark_rows(scales, runs, settings.seed), runs, kept=True)
+
+
+def _runs(contender: Contender, scorer: Scorer, observe: Observer) -> dict[str, list[RunResult]]:
+    """The runs on each space; where one failed, just that run, for all spaces."""
+    try:
+        made = scorer.run(contender, stage=STAGE, on_progress=lambda done, total: observe(RunsDone(done, total)))
+    except (StrategyError, MissingDependencyError) as err:
+        failed = RunResult(empty_trace(), RunState.FAILED, str(err), RequestCounts(), float("nan"))
+    else:
+        bad = [run for of_space in made.values() for run in of_space if not run.state.scorable]
+        if not bad:
+            return made
+        failed = bad[0]
+    return {space.name: [failed] for space in scorer.spaces}
