@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -23,14 +23,46 @@ from llamea_tune.runners.gateway import Gateway
 from llamea_tune.runners.meter import Reply
 from llamea_tune.spaces.space import FailureKind, ParamValue
 
-Result = dict[str, Any]
-
 _ERRORS: dict[FailureKind, ErrorConfig] = {
     FailureKind.COMPILE: CompilationFailedConfig(),
     FailureKind.RUNTIME: RuntimeFailedConfig(),
     FailureKind.INVALID: InvalidConfig(),
     FailureKind.OTHER: ErrorConfig(),
 }
+
+
+class Result(Mapping[str, Any]):
+    """Kernel Tuner's dictionary for one measurement, made when it is read; a run has thousands, and few are."""
+
+    __slots__ = ("_config", "_names", "_objective", "_reply", "_time_ms")
+
+    def __init__(
+        self, names: Sequence[str], config: Sequence[ParamValue], objective: str, reply: Reply, time_ms: float
+    ) -> None:
+        self._names = names
+        self._config = config
+        self._objective = objective
+        self._reply = reply
+        self._time_ms = time_ms
+
+    def copy(self) -> dict[str, Any]:
+        """A dictionary of its own."""
+        entries: dict[str, Any] = dict(zip(self._names, self._config, strict=False))
+        entries.update(compile_time=0.0, verification_time=0.0, benchmark_time=self._time_ms)
+        if self._reply.failure is FailureKind.NONE:
+            entries[self._objective] = self._reply.cost
+        else:
+            entries["__error__"] = _ERRORS[self._reply.failure]
+        return entries
+
+    def __getitem__(self, name: str) -> Any:
+        return self.copy()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.copy())
+
+    def __len__(self) -> int:
+        return len(self.copy())
 
 
 def raise_if_done(gateway: Gateway) -> None:
@@ -99,9 +131,9 @@ class GatewayRunner(KernelTunerRunner):  # type: ignore[misc]
         if visited is not None:
             return visited
         config = self._searchspace.list[index]
-        key, result = ",".join(map(str, config)), self._result(config, reply)
-        self._visited[index] = (key, {**result, "benchmark_time": 0.0})
-        return key, result
+        key = ",".join(map(str, config))
+        self._visited[index] = (key, self._result(config, reply, 0.0))
+        return key, self._result(config, reply, reply.time_us / 1000.0)
 
     def grid(self, eps: float) -> ScaledGrid:
         """The grid of positions for numeric optimizers, for Kernel Tuner's `eps`."""
@@ -113,17 +145,11 @@ class GatewayRunner(KernelTunerRunner):  # type: ignore[misc]
         index = self._searchspace.get_param_config_index(config)
         if index is None:
             self.gateway.count_invalid()
-            return self._result(config, Reply(float("nan"), FailureKind.INVALID, 0, 0.0, False))
+            return self._result(config, Reply(float("nan"), FailureKind.INVALID, 0, 0.0, False), 0.0)
         return self.record(index, self.gateway.request(int(index)))[1]
 
-    def _result(self, config: tuple[ParamValue, ...], reply: Reply) -> Result:
-        result: Result = dict(zip(self._searchspace.param_names, config, strict=False))
-        result.update(compile_time=0.0, verification_time=0.0, benchmark_time=reply.time_us / 1000.0)
-        if reply.failure is FailureKind.NONE:
-            result[self._objective] = reply.cost
-        else:
-            result["__error__"] = _ERRORS[reply.failure]
-        return result
+    def _result(self, config: tuple[ParamValue, ...], reply: Reply, time_ms: float) -> Result:
+        return Result(self._searchspace.param_names, config, self._objective, reply, time_ms)
 
 
 class ScaledGrid:
