@@ -51,7 +51,7 @@ def summary_table(outcome: Benchmark) -> Table:
 
 def spaces_table(outcome: Benchmark) -> Table:
     """One row for each space, one column for each strategy that was scored on any, in the order of the other table."""
-    table = _table("scores on each space; columns as numbered above")
+    table = _table("score on each space, columns as above")
     table.add_column("space", no_wrap=True)
     shown = [(number, row) for number, row in enumerate(outcome.rows, start=1) if row.card.spaces]
     for number, _ in shown:
