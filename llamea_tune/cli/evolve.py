@@ -15,7 +15,7 @@ from llamea_tune.cli.console import err
 _HELP = """
 Evolve optimization strategies on recorded search spaces, or live on a kernel and a device at hand.
 
-Without arguments it uses the bundled spaces and the offline proposer, and takes about two minutes on two cores.
+Without arguments it uses four of the bundled spaces and the offline proposer, and takes about two minutes on two cores.
 
 [bold]Examples[/]
 
@@ -116,6 +116,8 @@ def evolve(
         budget_s=live_budget,
         recordings=live_recordings,
     )
+    if not (spaces or lives):
+        spaces = options.first_spaces()
     with live.opened_spaces(spaces, t1, lives, quiet=quiet) as loaded:
         for space in loaded:
             space_budget(space)  # nor start what cannot be scored on

@@ -48,3 +48,13 @@ def load(spaces: list[str] | None, t1: Path | None) -> list[Space]:
     from llamea_tune.spaces import bundled_spaces, load_spaces
 
     return load_spaces(spaces or bundled_spaces(), t1=t1)
+
+
+FIRST_SPACES = ("hotspot/caches/H200*", "nbody/caches/H200*", "matmul_openmp/caches/*", "stencil_openmp/caches/*")
+
+
+def first_spaces() -> list[str]:
+    """The bundled spaces that a run without `--spaces` trains on: one of each nature, with small budgets, to be done soon."""
+    from llamea_tune.spaces import bundled_spaces
+
+    return [str(path) for path in bundled_spaces() if any(path.match(f"{pattern}.json.gz") for pattern in FIRST_SPACES)]
