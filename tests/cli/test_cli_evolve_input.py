@@ -1,0 +1,124 @@
+"""Bad input to evolve, resume and export: one sentence, exit code 2, and nothing left behind."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from llamea_tune.testing.cache_files import write_cache
+from llamea_tune.testing.spaces import synthetic_space
+
+
+def run(*arguments, **environment):
+    program = "import sys; from llamea_tune.cli import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+        timeout=120,
+    )
+
+
+def refused(done, *words):
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    message = " ".join(done.stderr.split())
+    assert message.startswith("error:")
+    for word in words:
+        assert word in message
+    return message
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return write_cache(synthetic_space(0), tmp_path_factory.mktemp("synthetic") / "gpu.json")
+
+
+FAILED = json.dumps(
+    {
+        "device_name": "d",
+        "kernel_name": "k",
+        "problem_size": 1,
+        "tune_params_keys": ["a"],
+        "tune_params": {"a": [1, 2]},
+        "objective": "time",
+        "cache": {"1": {"a": 1, "time": "RuntimeFailedConfig"}, "2": {"a": 2, "time": "CompilationFailedConfig"}},
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, ["space.json"]),
+        ("", ["space.json", "empty"]),
+        ('{"device_name": "d", "kernel_name": "k", "cache": {"1', ["space.json"]),
+        ('{"hello": "world"}', ["space.json"]),
+        (FAILED, ["space.json", "fail"]),
+    ],
+    ids=["missing", "empty", "truncated", "no cache", "all failed"],
+)
+def test_a_bad_space_is_named_and_no_run_directory_is_made(content, words, tmp_path):
+    path = tmp_path / "space.json"
+    if content is not None:
+        path.write_text(content)
+    refused(run("evolve", "--spaces", path, "--run-dir", tmp_path / "run"), *words)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--rivals", "genetic_algoritm"], ["genetic_algoritm", "genetic_algorithm"]),
+        (["--proposer", "openai:gpt-4o"], ["OPENAI_API_KEY"]),
+        (["--proposer", "oracle"], ["oracle"]),
+        (["--selection", "roulette"], ["--selection", "plus"]),
+        (["--max-candidates", "0"], ["--max-candidates"]),
+        (["--baseline", "grid"], ["--baseline"]),
+    ],
+    ids=lambda value: value[-1],
+)
+def test_a_bad_setting_is_named_and_no_run_directory_is_made(arguments, words, cache, tmp_path):
+    done = run("evolve", "--spaces", cache, "--run-dir", tmp_path / "run", *arguments, OPENAI_API_KEY="")
+    refused(done, *words)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_t1_that_does_not_fit_is_named(cache, tmp_path):
+    t1 = tmp_path / "other.json"
+    parameter = {"Name": "unheard_of", "Type": "int", "Values": "[1, 2]", "Default": 1}
+    t1.write_text(json.dumps({"ConfigurationSpace": {"TuningParameters": [parameter], "Conditions": []}}))
+    refused(run("evolve", "--spaces", cache, "--t1", t1, "--run-dir", tmp_path / "run"), "other.json")
+
+
+def test_a_run_directory_in_the_way_is_left_alone(cache, tmp_path):
+    (tmp_path / "thesis.txt").write_text("important")
+    refused(run("evolve", "--spaces", cache, "--run-dir", tmp_path), str(tmp_path), "exists already")
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize("command", [("resume",), ("export", "--name", "mine")], ids=["resume", "export"])
+def test_what_is_no_run_directory_is_refused(command, tmp_path):
+    refused(run(*command, tmp_path), "run.json")
+
+
+def test_a_corrupt_log_is_named_with_its_line(cache, tmp_path):
+    path = tmp_path / "run"
+    quick = ("--max-candidates", "2", "--repeats", "1", "--confirm-repeats", "1", "--final-repeats", "1")
+    assert run("evolve", "--spaces", cache, "--run-dir", path, *quick, "--rivals", "random_sample").returncode == 0
+    log = path / "candidates.jsonl"
+    log.write_text("{broken\n" + log.read_text())
+    refused(run("resume", path), "line 1", "candidates.jsonl", "corrupt")
+
+
+def test_a_changed_space_stops_resume(tmp_path):
+    space = write_cache(synthetic_space(0), tmp_path / "gpu.json")
+    path = tmp_path / "run"
+    quick = ("--max-candidates", "1", "--repeats", "1", "--confirm-repeats", "1", "--final-repeats", "1")
+    assert run("evolve", "--spaces", space, "--run-dir", path, *quick, "--rivals", "random_sample").returncode == 0
+    write_cache(synthetic_space(1), space)
+    refused(run("resume", path), "gpu.json", "changed")
