@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from llamea_tune.cli import options
+from llamea_tune.cli import options, spaces_fetch, spaces_record
 from llamea_tune.cli.console import escape, out, print_json
 from llamea_tune.cli.wide_tables import print_table
 
@@ -47,10 +47,12 @@ Convert a Kernel Tuner cache to a T4 file, or a T4 file to a Kernel Tuner cache,
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
-    group = typer.Typer(help="List, show and convert search spaces.", no_args_is_help=True)
+    group = typer.Typer(help="List, show, convert, record and fetch search spaces.", no_args_is_help=True)
     group.command("list", help=_LIST_HELP)(list_spaces)
     group.command("show", help=_SHOW_HELP)(show_space)
     group.command("convert", help=_CONVERT_HELP)(convert_space)
+    group.command("record", help=spaces_record.HELP)(spaces_record.record_spaces)
+    group.command("fetch", help=spaces_fetch.HELP)(spaces_fetch.fetch_spaces)
     app.add_typer(group, name="spaces")
 
 

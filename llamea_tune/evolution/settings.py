@@ -46,13 +46,13 @@ class Settings:
     """
 
     proposer: str = "offline"
-    max_candidates: int = 60
+    max_candidates: int = 36
     parents: int = 4
     offspring: int = 12
     selection: str = "plus"
-    repeats: int = 10
-    confirm_repeats: int = 20
-    final_repeats: int = 50
+    repeats: int = 6
+    confirm_repeats: int = 12
+    final_repeats: int = 25
     finalists: int = 5
     rivals: tuple[str, ...] = DEFAULT_RIVALS
     baseline: str = "exact"

@@ -1,0 +1,67 @@
+"""`llamea-tune spaces fetch`: bring the public benchmark hub."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from llamea_tune.cli import options
+from llamea_tune.cli.console import err, escape, out, print_json
+
+HELP = """
+Fetch the public hub of brute-forced search spaces, or another record of Zenodo.
+
+What is there already is not fetched again; what broke off is resumed. Every file is checked against the record's
+checksums, and archives are unpacked. The license is shown, and holds for what you fetch.
+
+[bold]Examples[/]
+
+  llamea-tune spaces fetch
+
+  llamea-tune spaces fetch --to hub && llamea-tune spaces list hub
+"""
+
+_SECONDS_BETWEEN_LINES = 5.0
+
+
+def fetch_spaces(
+    to: Annotated[Path, typer.Option(help="Folder to fetch to.")] = Path("hub"),
+    url: Annotated[
+        str | None, typer.Option(help="Address of the record's API; by default the hub's.", show_default=False)
+    ] = None,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Read the record, fetch its files, show license and places."""
+    from llamea_tune.spaces.fetch import HUB_URL, fetch, read_record
+
+    record = read_record(url or HUB_URL)
+    size_mb = sum(file.size for file in record.files) / 1e6
+    doi = f", DOI {record.doi}" if record.doi else ""
+    if not quiet:
+        err.print(f"{escape(record.title)}{escape(doi)}: {len(record.files)} files, {size_mb:,.0f} MB", soft_wrap=True)
+        err.print(f"license: [bold]{escape(record.license)}[/]", soft_wrap=True)
+    places = fetch(record, to, None if quiet else _Lines())
+    if as_json:
+        facts = {"title": record.title, "license": record.license, "doi": record.doi}
+        print_json({**facts, "places": [str(place) for place in places]})
+        return
+    for place in places:
+        out.print(escape(str(place)), soft_wrap=True)
+    out.print(f"license: {escape(record.license)}{escape(doi)}", soft_wrap=True)
+
+
+class _Lines:
+    """Shows bytes, a line every few seconds."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self, name: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._last > _SECONDS_BETWEEN_LINES:
+            self._last = now
+            err.print(f"{escape(name)}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB", soft_wrap=True)
