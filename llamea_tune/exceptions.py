@@ -43,3 +43,7 @@ class MissingDependencyError(LlameaTuneError):
 
 class RecordingError(LlameaTuneError):
     """A kernel cannot be measured: no device, no compiler, a kernel that fails everywhere, or a wrong result."""
+
+
+class FetchError(LlameaTuneError):
+    """Something cannot be fetched, or is not what it should be."""

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Record all kernels of this folder: searchspaces/record_all.sh OUT gpu|cpu [options of python -m llamea_tune.recording]
+# Record all kernels of this folder: searchspaces/record_all.sh OUT gpu|cpu [options of llamea-tune spaces record]
 #
 # Kernels are shared out among the GPUs, each measured by a process of its own; a CPU's are measured one after the other.
 # The same command resumes what a time limit or a crash has left. Exit code: the highest of the processes'.
@@ -22,7 +22,7 @@ case $kind in
 cpu)
     # one word a kernel: folders of this repository have no spaces in their names
     # shellcheck disable=SC2046
-    exec "$python" -m llamea_tune.recording $(kernels) --out "$out" "$@"
+    exec "$python" -m llamea_tune spaces record $(kernels) --out "$out" "$@"
     ;;
 gpu)
     gpus=$(nvidia-smi --list-gpus | wc -l)
@@ -33,7 +33,7 @@ gpu)
     device=0
     while [ "$device" -lt "$gpus" ]; do
         # shellcheck disable=SC2046
-        "$python" -m llamea_tune.recording $(kernels | awk "NR % $gpus == $device") --out "$out" \
+        "$python" -m llamea_tune spaces record $(kernels | awk "NR % $gpus == $device") --out "$out" \
             --device "$device" --compilers "$compilers" "$@" &
         processes="$processes $!"
         device=$((device + 1))

@@ -113,7 +113,9 @@ def test_kill_9_loses_and_repeats_nothing(make_kernel: MakeKernel, tmp_path: Pat
     command = [
         sys.executable,
         "-m",
-        "llamea_tune.recording",
+        "llamea_tune",
+        "spaces",
+        "record",
         str(kernel.t1_path.parent),
         "--out",
         str(tmp_path / "out"),
@@ -224,7 +226,7 @@ def test_a_changed_kernel_is_not_mixed_with_an_old_recording(make_kernel: MakeKe
 
 def test_the_command_reports_what_it_cannot_record_and_goes_on(make_kernel: MakeKernel, tmp_path: Path):
     good = make_kernel().t1_path.parent
-    command = [sys.executable, "-m", "llamea_tune.recording", str(tmp_path / "missing"), str(good)]
+    command = [sys.executable, "-m", "llamea_tune", "spaces", "record", str(tmp_path / "missing"), str(good)]
     done = subprocess.run(
         [*command, "--out", str(tmp_path / "out"), "--sample", "2", "--noise-sample", "0"],
         capture_output=True,
