@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from kernel_tuner.core import DeviceInterface, KernelInstance
 
 from llamea_tune.recording.compiling import Artefact
@@ -48,8 +47,7 @@ def _load_library(backend: Any, artefact: Artefact, instance: KernelInstance) ->
     if backend.lib is not None:
         backend.cleanup_lib()
     backend.using_openmp |= "#pragma omp" in instance.kernel_string  # an OpenMP library must not be unloaded
-    path = Path(artefact.path)
-    backend.lib = np.ctypeslib.load_library(path.name, str(path.parent))
+    backend.lib = ctypes.CDLL(artefact.path)  # numpy's loader keeps libraries, also those that were unloaded since
     function = getattr(backend.lib, artefact.symbol)
     function.restype = ctypes.c_float
     return function
