@@ -114,7 +114,8 @@ class Workers(Generic[Task, Result]):
 
 def _serve(connection: Connection, inherited: Sequence[Connection], do: Callable[[Task], Result]) -> None:
     """Do tasks until the parent hangs up."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
+    for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group; the parent ends its workers itself
+        signal.signal(number, signal.SIG_IGN)
     for other in inherited:
         other.close()
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -179,7 +179,9 @@ def test_the_installed_script_refuses_in_one_sentence_too(script, caches):
     assert done.is_refusal(), done
 
 
-def test_an_interruption_ends_it_and_the_same_command_goes_on(own_folders, caches, script):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_it_and_the_same_command_goes_on(own_folders, caches, script, number):
+    """Sent to the whole group of processes, as terminals and batch systems do."""
     args = ["benchmark", "mls", "pso", "genetic_algorithm", "-s", str(caches), "-n", "60", "-j", "1", "--json", *FAST]
     running = subprocess.Popen(
         [Path(sys.executable).with_name("llamea-tune"), *args],
@@ -187,11 +189,12 @@ def test_an_interruption_ends_it_and_the_same_command_goes_on(own_folders, cache
         stderr=subprocess.PIPE,
         text=True,
         env=dict(os.environ),
+        start_new_session=True,
     )
     results = own_folders / "cache" / "results"
     while running.poll() is None and not (results.is_dir() and any(results.glob("*.npz"))):
         time.sleep(0.01)
-    running.send_signal(signal.SIGINT)
+    os.killpg(running.pid, number)
     out, err = running.communicate(timeout=200)
     assert (running.returncode, out) == (130, ""), err
     assert "goes on from there" in err and "Traceback" not in err
