@@ -1,10 +1,10 @@
 # llm_gen_best: an optimization strategy for Kernel Tuner.
-# Gaussian conditioning over the whole discrete space by rank-one pivots, with per-
-# parameter kernels learned by marginal likelihood, drives a maximum-variance start,
-# expected improvement and local steps. New is a third, learned distance in each numeric
-# parameter's kernel, the difference in (capped) divisibility by powers of two, so that
-# alignment effects that look like ragged noise along the order g…
-# Proposed by handoff (mutate, generation 1) and exported by llamea-tune on 2026-11-28.
+# Gaussian conditioning over the whole discrete space by rank-one pivot updates (each
+# measurement updates posterior mean and variance of all configurations cheaply), with
+# per-parameter kernels that mix ordinal and nominal distance and an additive with a
+# joint part, learned by marginal likelihood at geometrically spaced moments. The same
+# posterior drives the maximum-variance start, expected improveme…
+# Proposed by handoff (initial, generation 0) and exported by llamea-tune on 2026-11-28.
 # Trained on convolution_milo/A100, convolution_milo/MI250X, dedispersion_milo/A4000,
 # gemm/RTX_2080_Ti, pnpoly/RTX_3090.
 # Scores, settings and versions: llm_gen_best.json, beside this file.
@@ -20,51 +20,14 @@ from kernel_tuner.util import StopCriterionReached
 
 
 class _LevelKernel:
-    """Kernel on parameter positions: (1 - rho) * product + rho * mean of per-parameter kernels.
-
-    Each per-parameter kernel mixes three distances: order, identity and divisibility by powers of two.
-    """
+    """Kernel on parameter positions: (1 - rho) * product + rho * mean of per-parameter kernels."""
 
     mixes = (0.05, 0.3, 0.85)
     rhos = (0.0, 0.25, 0.55)
     nuggets = (1e-3, 1e-2, 5e-2)
 
-    @staticmethod
-    def _divisibility(values):
-        """Capped exponent of two in each value, or None where it is undefined or says no more than the order."""
-        if len(values) < 4:
-            return None
-        exponents = []
-        for value in values:
-            if isinstance(value, (bool, np.bool_, str)):
-                return None
-            try:
-                number = float(value)
-            except (TypeError, ValueError):
-                return None
-            if not math.isfinite(number) or number < 1 or number != math.floor(number):
-                return None
-            number = int(number)
-            exponent = 0
-            while number % 2 == 0:
-                number //= 2
-                exponent += 1
-            exponents.append(exponent)
-        needed = max(2, -(-len(values) // 6))
-        cap = min(exponents)
-        for e in sorted(set(exponents)):
-            if sum(x >= e for x in exponents) >= needed:
-                cap = max(cap, e)
-        exponents = [min(e, cap) for e in exponents]
-        steps = [b - a for a, b in zip(exponents, exponents[1:])]
-        if all(s >= 0 for s in steps) or all(s <= 0 for s in steps):
-            return None
-        return np.array(exponents, dtype=float)
-
-    def __init__(self, levels, values, div_share):
+    def __init__(self, levels):
         self.levels = levels
-        self.div_share = div_share
-        self.divs = sorted({0.0, div_share, 0.7})
         self.dims = len(levels)
         self.theta = [0.8] * self.dims
         self.mix = [0.3] * self.dims
@@ -72,32 +35,18 @@ class _LevelKernel:
         self.nugget = 1e-2
         self.scale2 = 1.0
         self.base = []
-        self.div = []
-        self.has_div = []
-        for m, vals in zip(levels, values):
+        for m in levels:
             r = np.arange(m) / max(1, m - 1)
             dist = np.abs(r[:, None] - r[None, :]) ** 1.5
-            exponents = self._divisibility(list(vals)[:m])
-            if exponents is None or len(exponents) != m:
-                aligned = np.zeros((m, m))
-                self.has_div.append(False)
-                self.div.append(0.0)
-            else:
-                aligned = np.abs(exponents[:, None] - exponents[None, :])
-                aligned = aligned / aligned.max()
-                self.has_div.append(True)
-                self.div.append(div_share)
-            self.base.append((dist, 1.0 - np.eye(m), aligned))
+            self.base.append((dist, 1.0 - np.eye(m)))
         self.make_tables()
 
-    def table(self, d, theta, mix, div):
-        dist, differ, aligned = self.base[d]
-        smooth = mix * differ + (1.0 - mix) * dist
-        return np.exp(-theta * ((1.0 - div) * smooth + div * aligned))
+    def table(self, d, theta, mix):
+        dist, differ = self.base[d]
+        return np.exp(-theta * (mix * differ + (1.0 - mix) * dist))
 
     def make_tables(self):
-        self.tables = [self.table(d, self.theta[d], self.mix[d], self.div[d]).astype(np.float32)
-                       for d in range(self.dims)]
+        self.tables = [self.table(d, self.theta[d], self.mix[d]).astype(np.float32) for d in range(self.dims)]
 
     def column(self, x, columns):
         """Kernel between one point and all points of the pool (columns: one position array per parameter)."""
@@ -131,37 +80,33 @@ class _LevelKernel:
         s2 = (float(a @ a) + 2.0) / (n + 2.0)
         return -0.5 * (n + 2.0) * math.log(s2) - float(np.log(np.diag(L)).sum()), s2
 
-    def _prior(self, d, theta, mix, div):
-        value = -0.5 * (math.log(theta / 0.8) / 1.3) ** 2 - 0.3 * abs(mix - 0.3)
-        if self.has_div[d]:
-            value -= 0.3 * abs(div - self.div_share)
-        return value
+    @staticmethod
+    def _prior(theta, mix):
+        return -0.5 * (math.log(theta / 0.8) / 1.3) ** 2 - 0.3 * abs(mix - 0.3)
 
     def fit(self, X, y, sweeps):
         mats = []
         for d in range(self.dims):
-            t = self.table(d, self.theta[d], self.mix[d], self.div[d])
+            t = self.table(d, self.theta[d], self.mix[d])
             mats.append(t[np.ix_(X[:, d], X[:, d])])
         like, s2 = self._score(mats, self.rho, self.nugget, y)
         for _ in range(sweeps):
             order = list(range(self.dims))
             random.shuffle(order)
             for d in order:
-                theta, mix, div = self.theta[d], self.mix[d], self.div[d]
-                options = [(min(60.0, theta * 2.7), mix, div), (max(0.003, theta / 2.7), mix, div)]
+                theta, mix = self.theta[d], self.mix[d]
+                options = [(min(60.0, theta * 2.7), mix), (max(0.003, theta / 2.7), mix)]
                 if self.levels[d] > 2:
-                    options += [(theta, m, div) for m in self.mixes if m != mix]
-                if self.has_div[d]:
-                    options += [(theta, mix, v) for v in self.divs if v != div]
-                current = like + self._prior(d, theta, mix, div)
-                for th, mx, dv in options:
+                    options += [(theta, m) for m in self.mixes if m != mix]
+                current = like + self._prior(theta, mix)
+                for th, mx in options:
                     old = mats[d]
-                    mats[d] = self.table(d, th, mx, dv)[np.ix_(X[:, d], X[:, d])]
+                    mats[d] = self.table(d, th, mx)[np.ix_(X[:, d], X[:, d])]
                     new_like, new_s2 = self._score(mats, self.rho, self.nugget, y)
-                    value = new_like + self._prior(d, th, mx, dv)
+                    value = new_like + self._prior(th, mx)
                     if value > current + 1e-9:
                         current, like, s2 = value, new_like, new_s2
-                        self.theta[d], self.mix[d], self.div[d] = th, mx, dv
+                        self.theta[d], self.mix[d] = th, mx
                     else:
                         mats[d] = old
             for rho in self.rhos:
@@ -182,7 +127,7 @@ class PivotFieldSearch(OptAlg):
     """Conditions a Gaussian field over all configurations by rank-one pivots and searches with its posterior."""
 
     def __init__(self, n_initial=8, gap_offset=0.12, refit_growth=1.25, max_train=300,
-                 local_period=4, patience=12, max_pool=20000, div_share=0.35):
+                 local_period=4, patience=12, max_pool=20000):
         super().__init__()
         self.n_initial = n_initial
         self.gap_offset = gap_offset
@@ -191,7 +136,6 @@ class PivotFieldSearch(OptAlg):
         self.local_period = local_period
         self.patience = patience
         self.max_pool = max_pool
-        self.div_share = div_share
 
     # ---- warping of costs, fixed between two rebuilds ----
 
@@ -345,8 +289,7 @@ class PivotFieldSearch(OptAlg):
         if not keep:
             keep = [0]
         self.rows = np.ascontiguousarray(rows[:, keep])
-        self.kernel = _LevelKernel([int(self.rows[:, d].max()) + 1 for d in range(len(keep))],
-                                   [searchspace.params_values[d] for d in keep], self.div_share)
+        self.kernel = _LevelKernel([int(self.rows[:, d].max()) + 1 for d in range(len(keep))])
         self.history = []
         self.measured = set()
         self.best = (None, float("inf"))
@@ -397,7 +340,6 @@ _options = {
     "local_period": ("local period", 4),
     "patience": ("patience", 12),
     "max_pool": ("max pool", 20000),
-    "div_share": ("div share", 0.35),
 }
 
 
