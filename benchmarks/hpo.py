@@ -1,0 +1,370 @@
+"""What tuning hyperparameters gains, and what pruning saves.
+
+Five strategies are tuned on four search spaces, with and without pruning, and judged on four others with fresh seeds:
+three of Kernel Tuner's, one of them written by a language model, and two written by the offline proposer here. Beside
+that, Kernel Tuner's own `tune_hyper_params` gets as much wall-clock time for its genetic algorithm as the pruned study
+took, on the spaces that it can read, and its best is judged on the same spaces.
+
+    python benchmarks/hpo.py [--trials 40] [--repeats 15] [--final-repeats 50] [--jobs 2] [--hub PATH] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from llamea_tune.export import ExportRequest, export_strategy
+from llamea_tune.hpo import StudyResult, StudySettings, Subject, strategy_subject, tune
+from llamea_tune.proposals import make_proposer
+from llamea_tune.proposals.proposal import ProposalTask
+from llamea_tune.runners.trace import RunResult
+from llamea_tune.scoring import Comparison, Contender, Scorer, compare, scorecard
+from llamea_tune.spaces import load_space
+from llamea_tune.spaces.space import Space
+from llamea_tune.strategies import register_file
+
+KERNEL_TUNERS = ("genetic_algorithm", "simulated_annealing", "adaptive_tabu_greywolf")
+OFFLINE_SEEDS = (2, 3)
+TRAINING = ("convolution_milo/A4000", "dedispersion_milo/A4000", "gemm/RTX_3090", "pnpoly/RTX_3090")
+JUDGING = (
+    "convolution_milo/A100",
+    "convolution_milo/MI250X",
+    "dedispersion_milo/MI250X",
+    "gemm/RTX_2080_Ti",
+    "pnpoly/RTX_2080_Ti",
+)
+KERNEL_TUNER_CAN_READ = ("convolution_milo/A4000", "dedispersion_milo/A4000")
+BESIDE = "genetic_algorithm"
+DEFAULT_HUB = Path(__file__).parent.parent.parent / "shared" / "data" / "benchmark_hub"
+
+# The ranges in Kernel Tuner's own script for its genetic algorithm.
+KERNEL_TUNER_RANGES = {
+    "method": ["single_point", "two_point", "uniform", "disruptive_uniform"],
+    "popsize": list(range(2, 51, 2)),
+    "maxiter": list(range(10, 200, 10)),
+    "mutation_chance": list(range(5, 100, 5)),
+}
+
+Runs = Mapping[str, Sequence[RunResult]]
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How much better one set of hyperparameters is than another, on the judging spaces.
+
+    Attributes:
+        mean: Difference of the mean scores.
+        low: Lower end of its 95 % interval, paired.
+        high: Upper end.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+
+
+@dataclass(frozen=True)
+class Row:
+    """The outcome for one strategy.
+
+    Attributes:
+        name: The strategy.
+        default_score: Mean score of its defaults on the judging spaces.
+        gain: Of the pruned study's best over the defaults.
+        gain_full: Of the best of the study without pruning over the defaults.
+        pruning_costs: Of the best of the pruned study over that of the other: no less than 0 if quality is equal.
+        runs: Runs of the pruned study.
+        runs_full: Runs of the study without pruning.
+        seconds: Wall-clock time of the pruned study.
+        seconds_full: That of the other.
+        values: Best hyperparameters of the pruned study.
+    """
+
+    name: str
+    default_score: float
+    gain: Gain
+    gain_full: Gain
+    pruning_costs: Gain
+    runs: int
+    runs_full: int
+    seconds: float
+    seconds_full: float
+    values: Mapping[str, Any]
+
+
+def main() -> None:
+    """Run the benchmark and print its tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trials", type=int, default=40)
+    parser.add_argument("--repeats", type=int, default=15, help="repeats on each training space")
+    parser.add_argument("--final-repeats", type=int, default=50, help="repeats on each judging space")
+    parser.add_argument("--strategies", type=int, default=5, help="how many of the strategies")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--hub", type=Path, default=Path(os.environ.get("LLAMEA_TUNE_HUB", DEFAULT_HUB)))
+    parser.add_argument("--json", type=Path, help="file to write the outcome to as well")
+    parser.add_argument("--no-kernel-tuner", action="store_true", help="leave out Kernel Tuner's own tuning")
+    arguments = parser.parse_args()
+    training, judging = ([load(arguments.hub, name) for name in names] for names in (TRAINING, JUDGING))
+    settings = StudySettings(arguments.trials, arguments.repeats)
+    print(f"{settings.trials} trials on {len(TRAINING)} spaces x {settings.repeats} repeats; judged on {len(JUDGING)}")
+    print(f"other spaces x {arguments.final_repeats} repeats; scores: 0 = random search, 1 = optimum at once\n")
+    print(
+        f"{'strategy':26}{'default':>8}  {'gain by tuning':24}{'without pruning':24}{'runs':>13}{'fewer':>7}{'s':>11}"
+    )
+    rows: list[Row] = []
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        Scorer(training, repeats=1, seed=1) as trainer,
+        Scorer(judging, repeats=arguments.final_repeats, seed=2, jobs=arguments.jobs) as judge,
+    ):
+        for subject in subjects(Path(scratch))[: arguments.strategies]:
+            rows.append(measure(subject, trainer, judge, settings, Path(scratch), arguments.jobs))
+            print(line(rows[-1]), flush=True)
+        print_summary(rows)
+        beside = None
+        if not arguments.no_kernel_tuner:
+            beside = kernel_tuner_beside(arguments, judge, settings, Path(scratch))
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"rows": [asdict(row) for row in rows], "beside": beside}, indent=2))
+
+
+def load(hub: Path, name: str) -> Space:
+    """One of the hub's spaces."""
+    return load_space(hub / "cachefiles" / f"{name}.json.gz", name=name)
+
+
+def subjects(folder: Path) -> list[Subject]:
+    """What is tuned. Programs of the offline proposer are exported first, to be run in-process like the others."""
+    found = [strategy_subject(Contender(name, name)) for name in KERNEL_TUNERS]
+    proposer = make_proposer("offline")
+    for seed in OFFLINE_SEEDS:
+        proposal = proposer.propose(ProposalTask(f"g000-{seed:02d}-initial", "initial", (), (), (), seed))
+        name = f"offline_{seed}"
+        exported = export_strategy(request_for(name, proposal), folder)
+        register_file(exported.code_path)
+        found.append(strategy_subject(Contender(name, name), proposal.ranges))
+    return found
+
+
+def request_for(name: str, proposal: Any) -> ExportRequest:
+    """A proposal as something to export."""
+    from llamea_tune.candidate import Candidate
+
+    candidate = Candidate(name, proposal.class_name, proposal.code, proposal.description, "offline", "initial", 0)
+    return ExportRequest(name, candidate, "2026-01-01")
+
+
+def measure(subject: Subject, trainer: Scorer, judge: Scorer, settings: StudySettings, folder: Path, jobs: int) -> Row:
+    """Tune a strategy with and without pruning, and judge both."""
+    name = subject.contender.label
+    results: list[StudyResult] = []
+    seconds = []
+    for prune in (True, False):
+        started = time.perf_counter()
+        chosen = StudySettings(settings.trials, settings.repeats, prune=prune)
+        path = folder / f"{name}-{prune}"
+        results.append(tune(subject, trainer.spaces, chosen, path, jobs=jobs, scales=trainer.scales))
+        seconds.append(time.perf_counter() - started)
+    values = [result.best.values if result.best else subject.defaults for result in results]
+    default, pruned, full = (runs_of(judge, subject, chosen) for chosen in (subject.defaults, *values))
+    card = scorecard(name, judge.scales, default)
+    return Row(
+        name,
+        card.mean or math.nan,
+        gain(judge, pruned, default),
+        gain(judge, full, default),
+        gain(judge, pruned, full),
+        results[0].runs,
+        results[1].runs,
+        *seconds,
+        dict(values[0]),
+    )
+
+
+def runs_of(judge: Scorer, subject: Subject, values: Mapping[str, Any]) -> Runs:
+    """Runs on the judging spaces, on seeds that nothing was tuned on."""
+    return judge.run(subject.contender_with(values), stage="judge")
+
+
+def gain(judge: Scorer, first: Runs, second: Runs) -> Gain:
+    """How much better the first is, paired."""
+    found: Comparison = compare(judge.scales, ("first", first), ("second", second))
+    return Gain(found.difference, *found.interval)
+
+
+def mean_gain(gains: Sequence[Gain]) -> Gain:
+    """Mean over strategies; the interval is that of the runs' luck, for these strategies."""
+    mean = sum(entry.mean for entry in gains) / len(gains)
+    half = math.sqrt(sum(((entry.high - entry.low) / 2.0) ** 2 for entry in gains)) / len(gains)
+    return Gain(mean, mean - half, mean + half)
+
+
+def line(row: Row) -> str:
+    """A strategy's line of the table."""
+    runs = f"{row.runs}/{row.runs_full}"
+    seconds = f"{row.seconds:.0f}/{row.seconds_full:.0f}"
+    fewer = row.runs_full / row.runs
+    return f"{row.name:26}{row.default_score:+8.3f}  {row.gain!s:24}{row.gain_full!s:24}{runs:>13}{fewer:6.1f}x{seconds:>11}"
+
+
+def print_summary(rows: Sequence[Row]) -> None:
+    """The last lines of the table."""
+    fewer = sum(row.runs_full for row in rows) / sum(row.runs for row in rows)
+    tuned, full = (mean_gain([getattr(row, name) for row in rows]) for name in ("gain", "gain_full"))
+    print(f"{'mean':26}{'':8}  {tuned!s:24}{full!s:24}{'':13}{fewer:6.1f}x")
+    costs = mean_gain([row.pruning_costs for row in rows])
+    print(f"\ntuned with pruning less tuned without: {costs}; pruning needs {fewer:.1f} times fewer runs", flush=True)
+
+
+def kernel_tuner_beside(
+    arguments: argparse.Namespace, judge: Scorer, settings: StudySettings, folder: Path
+) -> dict[str, Any]:
+    """Tune the same strategy with this library and with Kernel Tuner, for as long, on the same spaces."""
+    subject = strategy_subject(Contender(BESIDE, BESIDE))
+    spaces = [load(arguments.hub, name) for name in KERNEL_TUNER_CAN_READ]
+    started = time.perf_counter()
+    ours = tune(subject, spaces, settings, folder / "beside", jobs=arguments.jobs)
+    seconds = time.perf_counter() - started
+    theirs, trials = kernel_tuners_best(arguments.hub, folder / "kernel_tuner", seconds)
+    values = ours.best.values if ours.best else subject.defaults
+    default, our_runs, their_runs = (runs_of(judge, subject, chosen) for chosen in (subject.defaults, values, theirs))
+    outcome = {
+        "seconds": seconds,
+        "ours": asdict(gain(judge, our_runs, default)),
+        "trials": len(ours.trials),
+        "theirs": asdict(gain(judge, their_runs, default)),
+        "their_trials": trials,
+        "their_values": theirs,
+    }
+    print(f"\n{BESIDE}, tuned for {seconds:.0f} s on {', '.join(KERNEL_TUNER_CAN_READ)}; gain over its defaults:")
+    print(f"    {'llamea-tune':28}{gain(judge, our_runs, default)!s:26}{len(ours.trials)} trials")
+    print(f"    {'Kernel Tuner':28}{gain(judge, their_runs, default)!s:26}{trials} trials (tune_hyper_params)")
+    return outcome
+
+
+def kernel_tuners_best(hub: Path, folder: Path, seconds: float) -> tuple[dict[str, Any], int]:
+    """The best hyperparameters that `tune_hyper_params` finds, and how many it tried.
+
+    It writes beside the package that it is imported from, so it gets a copy of that. It is stopped at the end of its
+    time; what it had measured by then is in its cache file.
+    """
+    import shutil
+
+    import kernel_tuner
+
+    shutil.copytree(Path(kernel_tuner.__file__).parent, folder / "kernel_tuner")
+    applications = prepare_for_methodology(hub, folder)
+    script = folder / "tune.py"
+    script.write_text(_SCRIPT)
+    job = {"strategy": BESIDE, "ranges": KERNEL_TUNER_RANGES, "applications": applications, "seconds": seconds}
+    (folder / "job.json").write_text(json.dumps(job))
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    with contextlib.suppress(subprocess.TimeoutExpired), (folder / "output.txt").open("w") as output:
+        subprocess.run(
+            [sys.executable, str(script)],
+            cwd=folder,
+            env=environment,
+            stdout=output,
+            stderr=output,
+            timeout=seconds,
+            check=False,
+        )
+    measured = read_cache(folder / "cache.json")
+    if not measured:
+        return dict(strategy_subject(Contender(BESIDE, BESIDE)).defaults), 0
+    best = max(measured, key=lambda entry: entry["score"])
+    return {name: best[name] for name in KERNEL_TUNER_RANGES}, len(measured)
+
+
+def read_cache(path: Path) -> list[dict[str, Any]]:
+    """What Kernel Tuner's cache file, open or closed, says was measured."""
+    if not path.exists():
+        return []
+    text = path.read_text().rstrip().rstrip(",")
+    try:
+        content = json.loads(text)
+    except ValueError:
+        content = json.loads(text + "}}")
+    return [entry for entry in content["cache"].values() if isinstance(entry.get("score"), float)]
+
+
+def prepare_for_methodology(hub: Path, folder: Path) -> list[dict[str, Any]]:
+    """Lay out what the methodology reads for the spaces that both tune on: descriptions, caches, T4 files."""
+    import gzip
+    import shutil
+
+    from scoring import t4_of
+
+    applications = []
+    for kernel in dict.fromkeys(name.split("/")[0] for name in KERNEL_TUNER_CAN_READ):
+        place = folder / kernel
+        place.mkdir(parents=True)
+        shutil.copy(hub / "kernels" / f"{kernel}.json", place)
+        (place / f"{kernel}.cu").write_text("// only simulated\n")
+        for name in (name for name in KERNEL_TUNER_CAN_READ if name.startswith(f"{kernel}/")):
+            gpu = name.split("/")[1]
+            text = gzip.decompress((hub / "cachefiles" / f"{name}.json.gz").read_bytes()).decode()
+            (place / f"{gpu}.json").write_text(text)
+            (place / f"{gpu}_T4.json").write_text(json.dumps(t4_of(json.loads(text))))
+        applications.append(
+            {
+                "name": kernel,
+                "folder": str(place),
+                "input_file": f"{kernel}.json",
+                "objective_performance_keys": ["time"],
+            }
+        )
+    return applications
+
+
+_SCRIPT = """
+import json
+from pathlib import Path
+
+import kernel_tuner.hyper
+
+here = Path(__file__).parent
+job = json.loads((here / "job.json").read_text())
+gpus = sorted({path.stem for path in here.glob("*/*.json") if path.with_name(path.stem + "_T4.json").exists()})
+pattern = str(here / "${applications}" / "${gpus}_T4.json")
+kernel_tuner.hyper.tune_hyper_params(
+    job["strategy"],
+    job["ranges"],
+    [],
+    iterations=1,
+    compiler_options={
+        "gpus": gpus,
+        "applications": job["applications"],
+        "override": {
+            "experimental_groups_defaults": {
+                "repeats": 25,
+                "samples": 1,
+                "minimum_fraction_of_budget_valid": 0.01,
+                "minimum_number_of_valid_search_iterations": 2,
+                "pattern_for_full_search_space_filenames": {"regex": pattern},
+            }
+        },
+    },
+    cache=str(here / "cache.json"),
+    strategy="dual_annealing",
+    strategy_options={"time_limit": job["seconds"]},
+)
+"""
+
+
+if __name__ == "__main__":
+    main()
