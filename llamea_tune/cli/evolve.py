@@ -50,7 +50,7 @@ def evolve(
         str,
         typer.Option(help="Who proposes: offline, openai:MODEL[@URL], handoff:FOLDER or replay:PATH."),
     ] = "offline",
-    max_candidates: Annotated[int, typer.Option(help="Candidates to propose in all.")] = 36,
+    max_candidates: Annotated[int, typer.Option(help="Candidates to propose in all.")] = 24,
     parents: Annotated[int, typer.Option(help="Candidates that survive each generation.")] = 4,
     offspring: Annotated[int, typer.Option(help="Candidates proposed in each generation.")] = 12,
     selection: Annotated[str, typer.Option(help="Selection scheme: plus or epsilon-greedy.")] = "plus",

@@ -46,7 +46,7 @@ class Settings:
     """
 
     proposer: str = "offline"
-    max_candidates: int = 36
+    max_candidates: int = 24
     parents: int = 4
     offspring: int = 12
     selection: str = "plus"
