@@ -67,10 +67,13 @@ def test_the_whole_command(command, caches, program, own_folders):
 
 
 def test_without_strategies_the_default_ones_compete(command, caches):
+    """Kernel Tuner's usual ones, and every generated strategy that is bundled."""
+    from llamea_tune._bundled import bundled_path
     from llamea_tune.scoring.benchmark import DEFAULT_STRATEGIES
 
+    generated = {path.stem for path in bundled_path("strategies_generated").glob("*.py")}
     done = command("benchmark", "-s", caches / "one.json", "-n", 2, "-j", 1, "--json", "-q", *FAST)
-    assert {entry["strategy"] for entry in done.json["strategies"]} == set(DEFAULT_STRATEGIES)
+    assert {entry["strategy"] for entry in done.json["strategies"]} == set(DEFAULT_STRATEGIES) | generated
     assert all(entry["score"] is not None for entry in done.json["strategies"])
     assert done.err == ""
 
