@@ -146,8 +146,8 @@ def tune(
     show(source.subject, result, rescored, shares)
     if exported is not None:
         out.print(f"exported: {exported.code_path}", soft_wrap=True)
-    elif rescored is not None and rescored.better and result.best is not None:
-        _show_options(source, result.best.values)
+    elif rescored is not None and rescored.better:
+        _show_options(source, rescored.best.values)
     if not quiet:
         journal = shlex.quote(str(directory / "journal.log"))
         err.print(f"took {duration(progress.elapsed_s)}; to look at it: optuna-dashboard {journal}", soft_wrap=True)
@@ -190,8 +190,8 @@ def _export(
         seeds={**request.seeds, "tune": settings.seed},
         note=f"{note} on {', '.join(space.name for space in spaces)}.",
     )
-    if rescored is not None and result.best is not None:
-        card, values = (rescored.tuned, result.best.values) if rescored.better else (rescored.default, {})
+    if rescored is not None:
+        card, values = (rescored.tuned, rescored.best.values) if rescored.better else (rescored.default, {})
         request = replace(request, hyperparameters={**request.hyperparameters, **values})
         if card.mean is not None:
             scores = {

@@ -14,7 +14,7 @@ from llamea_tune.cli.console import escape, out
 from llamea_tune.hpo.rescoring import Rescored
 from llamea_tune.hpo.study import StudyResult
 from llamea_tune.hpo.subject import Subject
-from llamea_tune.hpo.trial import TrialOutcome
+from llamea_tune.hpo.trial import TrialOutcome, TrialRecord
 
 
 def study_summary(result: StudyResult) -> str:
@@ -26,16 +26,16 @@ def study_summary(result: StudyResult) -> str:
     return f"{len(result.trials)} trials{told} on {result.pairs} pairs of space and repeat: {result.runs:,} runs{saved}"
 
 
-def hyperparameter_table(subject: Subject, result: StudyResult, shares: Mapping[str, float]) -> Table:
+def hyperparameter_table(subject: Subject, best: TrialRecord | None, shares: Mapping[str, float]) -> Table:
     """One row for each hyperparameter: default, best value, range, importance."""
     table = Table(title="hyperparameters", box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
     table.add_column("name", no_wrap=True)
     for heading in ("default", "best", "range", "importance"):
         table.add_column(heading, justify="right")
-    best = result.best.values if result.best else subject.defaults
+    values = best.values if best else subject.defaults
     names = sorted(subject.ranges, key=lambda name: -shares.get(name, 0.0))
     for name in names:
-        default, value = subject.defaults[name], best[name]
+        default, value = subject.defaults[name], values[name]
         share = f"{shares[name]:.0%}" if name in shares else "-"
         style = None if value == default else "bold"
         cells = (_shown(default), _shown(value), _range(subject.ranges[name]), share)
@@ -54,7 +54,7 @@ def gain_table(result: StudyResult, rescored: Rescored) -> Table:
     for heading in ("in the study", "fresh", "score", "95 % interval"):
         table.add_column(heading, justify="right", no_wrap=True)
     default = result.default.value if result.default and not result.default.reason else None
-    best = result.best.value if result.best else None
+    best = rescored.best.value
     rows = (
         ("default", default, rescored.default_mean, rescored.default.mean, rescored.default.interval),
         ("tuned", best, rescored.tuned_mean, rescored.tuned.mean, rescored.tuned.interval),
@@ -89,7 +89,7 @@ def verdict(result: StudyResult, rescored: Rescored | None) -> str:
 def show(subject: Subject, result: StudyResult, rescored: Rescored | None, shares: Mapping[str, float]) -> None:
     """Print everything."""
     out.print(study_summary(result), soft_wrap=True)
-    out.print(hyperparameter_table(subject, result, shares))
+    out.print(hyperparameter_table(subject, rescored.best if rescored else result.best, shares))
     if rescored is not None:
         out.print(gain_table(result, rescored))
     out.print(f"[bold]{escape(verdict(result, rescored))}[/]", soft_wrap=True)
@@ -99,11 +99,12 @@ def as_data(
     subject: Subject, result: StudyResult, rescored: Rescored | None, shares: Mapping[str, float]
 ) -> dict[str, Any]:
     """Everything as plain data."""
+    best = rescored.best if rescored else result.best
     found: dict[str, Any] = {
         "strategy": subject.contender.label,
         "ranges": {name: asdict(entry) for name, entry in subject.ranges.items()},
         "defaults": dict(subject.defaults),
-        "best": dict(result.best.values) if result.best else None,
+        "best": dict(best.values) if best else None,
         "trials": [{**asdict(trial), "values": dict(trial.values)} for trial in result.trials],
         "pairs": result.pairs,
         "runs": result.runs,

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
-from llamea_tune.hpo.objective import run_score
+from llamea_tune.hpo.objective import FLOOR, run_score
 from llamea_tune.hpo.study import StudyResult
-from llamea_tune.hpo.subject import Subject
+from llamea_tune.hpo.subject import Subject, Values
+from llamea_tune.hpo.trial import TrialOutcome, TrialRecord
 from llamea_tune.runners.trace import RunResult
 from llamea_tune.scoring.aggregate import scorecard
 from llamea_tune.scoring.compare import Comparison, compare
-from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.schedule import Progress, Scorer
 from llamea_tune.scoring.score import SpaceScale
 from llamea_tune.scoring.scorecard import Scorecard
 
+SHORTLIST = 3
+"""How many of a study's best trials are looked at again."""
+
+SHORTLIST_STAGE = "shortlist"  # seeds that the best of these is chosen on
 STAGE = "tuned"  # seeds that no hyperparameters were chosen on
 
 Runs = Mapping[str, Sequence[RunResult]]
@@ -26,6 +31,7 @@ class Rescored:
     """The best hyperparameters beside the defaults, on fresh seeds.
 
     Attributes:
+        best: The trial whose hyperparameters they are.
         default: Scores of the defaults.
         tuned: Scores of the best hyperparameters.
         gain: Tuned less default score, paired; None where either failed.
@@ -35,6 +41,7 @@ class Rescored:
         repeats: Runs on each space.
     """
 
+    best: TrialRecord
     default: Scorecard
     tuned: Scorecard
     gain: Comparison | None
@@ -68,43 +75,51 @@ def rescore(
 ) -> Rescored | None:
     """Score the defaults and the best hyperparameters on fresh seeds, the same for both.
 
+    The best of many noisy scores is mostly luck. So the study's best few trials are scored on seeds of their own first,
+    which choose one of them; and that is then compared with the defaults, on seeds again that nothing was chosen on.
+
     Args:
         subject: What was tuned.
         result: What the study found.
         scorer: Scores on the spaces to judge on.
         repeats: Runs on each space, where it should not be the scorer's own number.
-        on_progress: Called with runs done and runs in all, of both together.
+        on_progress: Called with runs done and runs in all, of all together.
 
     Returns:
         The comparison; None where the study found nothing better than the defaults.
     """
-    best, default = result.best, result.default
-    if best is None or (default is not None and best.number == default.number):
+    default = result.default
+    shortlist = _shortlist(result)
+    if not shortlist:
         return None
     n_repeats = scorer.repeats if repeats is None else repeats
     per_side = n_repeats * len(scorer.spaces)
+    sides = 2 + (len(shortlist) if len(shortlist) > 1 else 0)
+    done_sides = 0
 
-    def run(contender: Contender, done_before: int) -> Runs:
+    def run(values: Values, stage: str) -> Runs:
+        nonlocal done_sides
+        before = done_sides * per_side
+
         def count(done: int, _total: int) -> None:
             if on_progress is not None:
-                on_progress(done_before + done, 2 * per_side)
+                on_progress(before + done, sides * per_side)
 
-        return scorer.run(contender, repeats=n_repeats, stage=STAGE, on_progress=count)
+        done_sides += 1
+        return scorer.run(subject.contender_with(values), repeats=n_repeats, stage=stage, on_progress=count)
 
-    contenders = (
-        subject.contender_with(subject.defaults, "default"),
-        subject.contender_with(best.values, "tuned"),
-    )
-    both = [run(contender, number * per_side) for number, contender in enumerate(contenders)]
-    cards = [
-        scorecard(contender.label, scorer.scales, runs, seed=scorer.seed)
-        for contender, runs in zip(contenders, both, strict=True)
-    ]
+    best = shortlist[0]
+    if len(shortlist) > 1:
+        chosen_on = [_card("", scorer, run(trial.values, SHORTLIST_STAGE)).mean for trial in shortlist]
+        best = max(zip(shortlist, chosen_on, strict=True), key=lambda pair: -inf if pair[1] is None else pair[1])[0]
+    both = [run(values, STAGE) for values in (subject.defaults, best.values)]
+    cards = [_card(label, scorer, runs) for label, runs in zip(("default", "tuned"), both, strict=True)]
     gain = None
     if all(card.mean is not None for card in cards):
         gain = compare(scorer.scales, ("tuned", both[1]), ("default", both[0]), seed=scorer.seed)
     known = default is not None and not default.reason
     return Rescored(
+        best=best,
         default=cards[0],
         tuned=cards[1],
         gain=gain,
@@ -113,6 +128,18 @@ def rescore(
         promised=best.value - default.value if default is not None and known else None,
         repeats=n_repeats,
     )
+
+
+def _shortlist(result: StudyResult) -> list[TrialRecord]:
+    """The best trials that were run on all pairs, none behind the defaults."""
+    default = result.default
+    worst = FLOOR if default is None or default.outcome is not TrialOutcome.COMPLETE else default.value
+    complete = [trial for trial in result.trials if trial.outcome is TrialOutcome.COMPLETE and trial.value > worst]
+    return sorted(complete, key=lambda trial: (-trial.value, trial.number))[:SHORTLIST]
+
+
+def _card(label: str, scorer: Scorer, runs: Runs) -> Scorecard:
+    return scorecard(label, scorer.scales, runs, seed=scorer.seed)
 
 
 def _mean_run_score(scales: Sequence[SpaceScale], runs: Runs, card: Scorecard) -> float | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from optuna import Study
     from optuna.pruners import BasePruner
 
-P_THRESHOLD = 0.1
+P_THRESHOLD = 0.3
 """How sure the pruner must be that a trial is worse than the best one, as a p-value."""
 
 

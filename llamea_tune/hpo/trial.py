@@ -82,9 +82,11 @@ def run_trial(
             score = run_score(runs.scales[pair.space], run)
             trial.report(score, len(scores))
             scores.append(score)
-        best = best_complete(study)
-        if len(scores) < len(pairs) and best is not None and trial.should_prune():
-            return _finish(study, trial, _estimate(best, scores), TrialOutcome.PRUNED, len(scores))
+        if len(scores) < len(pairs) and (best := best_complete(study)) is not None:
+            behind = _behind(best, scores)
+            if behind > 0.0 and trial.should_prune():
+                estimate = max(FLOOR, (best.value or 0.0) - behind)
+                return _finish(study, trial, estimate, TrialOutcome.PRUNED, len(scores))
     return _finish(study, trial, sum(scores) / len(scores), TrialOutcome.COMPLETE, len(scores))
 
 
@@ -138,13 +140,15 @@ def _chunked(pairs: Sequence[Pair], chunks: Iterable[int] | None) -> Iterator[Se
         start += size
 
 
-def _estimate(best: FrozenTrial, scores: Sequence[float]) -> float:
-    """Mean score over all pairs, from that of the best trial and the mean difference on the pairs that were run.
+def _behind(best: FrozenTrial, scores: Sequence[float]) -> float:
+    """How far these scores are behind the best trial's on the same pairs, on average.
 
-    The mean over the pairs that were run would also depend on which pairs those are.
+    The pruner looks at the signs and ranks of the differences, which may say otherwise than their mean; and the mean is
+    what counts. It also estimates the mean over all pairs better than the mean of these scores would, which depends on
+    which pairs were run.
     """
-    differences = [score - best.intermediate_values[step] for step, score in enumerate(scores)]
-    return max(FLOOR, (best.value or 0.0) + sum(differences) / len(differences))
+    differences = [best.intermediate_values[step] - score for step, score in enumerate(scores)]
+    return sum(differences) / len(differences)
 
 
 def _finish(

@@ -1,0 +1,83 @@
+"""What is pruned is behind on the same pairs, by the mean as by the test; and never becomes the best by an estimate."""
+
+import warnings
+
+import numpy as np
+import optuna
+import pytest
+
+from llamea_tune.candidate import HyperparameterRange
+from llamea_tune.hpo.study import make_pruner
+from llamea_tune.hpo.subject import Subject
+from llamea_tune.hpo.trial import TrialOutcome, run_trial
+from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
+from llamea_tune.scoring.contender import Contender
+
+PAIRS = 40
+
+
+class RankedRuns:
+    """Runs that have found, from the start, the config of a rank that depends on the hyperparameter and the pair."""
+
+    def __init__(self, scales, ranks):
+        self.scales = scales
+        self.ranks = ranks
+        self.made = 0
+
+    def run(self, contender, pairs):
+        self.made += len(pairs)
+        order = np.argsort(self.scales[0].table.ranks, kind="stable")
+        found = [int(order[self.ranks(contender.options["x"], pair.seed)]) for pair in pairs]
+        counts = RequestCounts()
+        return [
+            RunResult(Trace(np.array([i]), np.array([1.0]), np.array([1])), RunState.FINISHED, "", counts, 0.0)
+            for i in found
+        ]
+
+
+def outcomes(scales, ranks, values):
+    """Trials of one hyperparameter with these values, in turn."""
+    from llamea_tune.hpo.pairs import Pair
+
+    choices = tuple(range(len(values)))
+    subject = Subject(Contender("s", "s"), {"x": 0}, {"x": HyperparameterRange("categorical", choices=choices)})
+    runs = RankedRuns(scales, lambda x, pair: ranks(values[x], pair))
+    with warnings.catch_warnings(action="ignore"):
+        study = optuna.create_study(direction="maximize", pruner=make_pruner(True, 1))
+        for x in choices:
+            study.enqueue_trial({"x": x})
+        pairs = [Pair(0, number) for number in range(PAIRS)]
+        return [run_trial(study, subject, pairs, runs, slot) for slot in choices]
+
+
+def test_what_is_clearly_worse_is_stopped_early(scales):
+    best, worse = outcomes(scales, lambda rank, pair: rank + pair % 3, [2, 20])
+    assert best.outcome is TrialOutcome.COMPLETE
+    assert worse.outcome is TrialOutcome.PRUNED
+    assert worse.runs <= 6
+    assert worse.value < best.value
+
+
+def test_the_estimate_does_not_depend_on_which_pairs_were_run(scales):
+    easy_first = lambda rank, pair: rank + (0 if pair < PAIRS // 2 else 8)  # noqa: E731
+    best, worse, full = (*outcomes(scales, easy_first, [2, 6]), outcomes(scales, easy_first, [6])[0])
+    assert worse.outcome is TrialOutcome.PRUNED
+    assert worse.value == pytest.approx(full.value, abs=0.05 * abs(best.value - full.value) + 0.02)
+
+
+def test_often_a_little_worse_but_better_on_average_is_not_pruned(scales):
+    def ranks(kind, pair):
+        if pair % 4 == 3:
+            return 30 if kind == "steady loser" else 0
+        return 2 if kind == "steady loser" else 3
+
+    best, other = outcomes(scales, ranks, ["steady loser", "better on average"])
+    assert other.outcome is TrialOutcome.COMPLETE
+    assert other.value > best.value
+
+
+def test_the_next_trials_are_compared_with_the_new_best(scales):
+    first, second, third = outcomes(scales, lambda rank, pair: rank + pair % 2, [20, 2, 10])
+    assert second.value > first.value
+    assert third.outcome is TrialOutcome.PRUNED
+    assert first.value < third.value < second.value

@@ -1,0 +1,77 @@
+"""Whether a gain survives is judged on seeds that nothing was chosen on."""
+
+from dataclasses import replace
+
+import pytest
+
+from llamea_tune.hpo import FLOOR, StudyResult, TrialOutcome, TrialRecord, make_subject, rescore
+from llamea_tune.scoring import Contender, Scorer
+
+GOOD = {"popsize": 6, "maxiter": 100}
+BAD = {"popsize": 4, "maxiter": 2}
+
+
+@pytest.fixture
+def scorer(spaces):
+    with Scorer(spaces, repeats=15, seed=1, jobs=2) as scorer:
+        yield scorer
+
+
+@pytest.fixture
+def subject():
+    return make_subject(Contender("ga", "genetic_algorithm", {"mutation_chance": 30, "method": "single_point"}))
+
+
+def study(subject, *trials) -> StudyResult:
+    """A study with the defaults at 0 and other trials of given values."""
+    records = [TrialRecord(0, dict(subject.defaults), 0.0, TrialOutcome.COMPLETE, 8)]
+    records += [
+        TrialRecord(number, values, value, TrialOutcome.COMPLETE, 8)
+        for number, (values, value) in enumerate(trials, start=1)
+    ]
+    best = max(records, key=lambda record: record.value)
+    return StudyResult(tuple(records), records[0], best, 8)
+
+
+def test_a_lucky_trial_gives_way_to_one_that_is_good_again(subject, scorer):
+    rescored = rescore(subject, study(subject, (BAD, 0.9), (GOOD, 0.3)), scorer)
+    assert rescored.best.values == GOOD
+    assert rescored.promised == 0.3
+    assert rescored.better
+    assert rescored.tuned.mean > rescored.default.mean
+    assert rescored.gain.difference == pytest.approx(rescored.tuned.mean - rescored.default.mean, abs=0.02)
+    assert rescored.survived == pytest.approx((rescored.tuned_mean - rescored.default_mean) / 0.3)
+
+
+def test_a_gain_that_was_luck_is_not_recommended(subject, scorer):
+    rescored = rescore(subject, study(subject, (BAD, 0.9)), scorer)
+    assert not rescored.better
+    assert rescored.survived < 0.0
+
+
+def test_nothing_is_run_where_nothing_was_found(subject, scorer):
+    calls = []
+    assert rescore(subject, study(subject, (BAD, -0.5)), scorer, on_progress=lambda *n: calls.append(n)) is None
+    assert calls == []
+
+
+def test_progress_counts_all_runs(subject, scorer):
+    calls = []
+    rescore(subject, study(subject, (BAD, 0.9), (GOOD, 0.3)), scorer, repeats=4, on_progress=lambda *n: calls.append(n))
+    assert calls[-1] == (4 * 4 * 2, 4 * 4 * 2)
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+
+
+def test_hyperparameters_that_fail_on_fresh_seeds_are_not_recommended(subject, scorer):
+    failing = replace(subject, contender=Contender("ga", "genetic_algorithm", {"method": "no such method"}))
+    rescored = rescore(failing, study(subject, (GOOD, 0.3)), scorer)
+    assert rescored.gain is None
+    assert not rescored.better
+
+
+def test_defaults_that_fail_leave_nothing_promised(subject, scorer):
+    result = study(subject, (GOOD, 0.3))
+    failed = TrialRecord(0, dict(subject.defaults), FLOOR, TrialOutcome.FAILED, 1, "ValueError: too large")
+    rescored = rescore(subject, StudyResult((failed, *result.trials[1:]), failed, result.best, 8), scorer)
+    assert rescored.promised is None
+    assert rescored.survived is None
