@@ -1,11 +1,14 @@
 """What tuning hyperparameters gains, and what pruning saves.
 
-Five strategies are tuned on four search spaces, with and without pruning, and judged on four others with fresh seeds:
-three of Kernel Tuner's, one of them written by a language model, and two written by the offline proposer here. Beside
-that, Kernel Tuner's own `tune_hyper_params` gets as much wall-clock time for its genetic algorithm as the pruned study
-took, on the spaces that it can read, and its best is judged on the same spaces.
+Five strategies are tuned on some GPUs, with and without pruning, and judged on other GPUs with fresh seeds:
+three of Kernel Tuner's, and two that the offline proposer writes here. As `llamea-tune tune` advises, the best
+hyperparameters are taken only where they are better than the defaults on fresh seeds of the training spaces. Both kinds
+of spaces have small and large budgets.
 
-    python benchmarks/hpo.py [--trials 40] [--repeats 15] [--final-repeats 50] [--jobs 2] [--hub PATH] [--json FILE]
+Beside that, Kernel Tuner's own `tune_hyper_params` and a study here get the same wall-clock time for one strategy, on the
+spaces that both can read, and what they find is judged on the same spaces as above.
+
+    python benchmarks/hpo.py [--trials 40] [--repeats 15] [--final-repeats 25] [--jobs 2] [--hub PATH] [--json FILE]
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from llamea_tune.export import ExportRequest, export_strategy
-from llamea_tune.hpo import StudyResult, StudySettings, Subject, strategy_subject, tune
+from llamea_tune.hpo import StudyResult, StudySettings, Subject, rescore, strategy_subject, tune
 from llamea_tune.proposals import make_proposer
 from llamea_tune.proposals.proposal import ProposalTask
 from llamea_tune.runners.trace import RunResult
@@ -34,17 +37,11 @@ from llamea_tune.spaces import load_space
 from llamea_tune.spaces.space import Space
 from llamea_tune.strategies import register_file
 
-KERNEL_TUNERS = ("genetic_algorithm", "simulated_annealing", "adaptive_tabu_greywolf")
+NAMED = ("genetic_algorithm", "simulated_annealing", "pso")
 OFFLINE_SEEDS = (2, 3)
-TRAINING = ("convolution_milo/A4000", "dedispersion_milo/A4000", "gemm/RTX_3090", "pnpoly/RTX_3090")
-JUDGING = (
-    "convolution_milo/A100",
-    "convolution_milo/MI250X",
-    "dedispersion_milo/MI250X",
-    "gemm/RTX_2080_Ti",
-    "pnpoly/RTX_2080_Ti",
-)
-KERNEL_TUNER_CAN_READ = ("convolution_milo/A4000", "dedispersion_milo/A4000")
+TRAINING = ("convolution_milo/A100", "convolution_milo/A4000", "dedispersion_milo/A4000", "pnpoly/RTX_2080_Ti")
+JUDGING = ("convolution_milo/MI250X", "dedispersion_milo/A100", "dedispersion_milo/MI250X", "pnpoly/RTX_3090")
+KERNEL_TUNER_CAN_READ = ("convolution_milo/A4000", "dedispersion_milo/A4000")  # all kernels on all GPUs named
 BESIDE = "genetic_algorithm"
 DEFAULT_HUB = Path(__file__).parent.parent.parent / "shared" / "data" / "benchmark_hub"
 
@@ -87,6 +84,7 @@ class Row:
         gain: Of the pruned study's best over the defaults.
         gain_full: Of the best of the study without pruning over the defaults.
         pruning_costs: Of the best of the pruned study over that of the other: no less than 0 if quality is equal.
+        failure: Why tuned hyperparameters failed on the judging spaces; the gains are then unknown.
         runs: Runs of the pruned study.
         runs_full: Runs of the study without pruning.
         seconds: Wall-clock time of the pruned study.
@@ -99,6 +97,7 @@ class Row:
     gain: Gain
     gain_full: Gain
     pruning_costs: Gain
+    failure: str
     runs: int
     runs_full: int
     seconds: float
@@ -111,27 +110,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=40)
     parser.add_argument("--repeats", type=int, default=15, help="repeats on each training space")
-    parser.add_argument("--final-repeats", type=int, default=50, help="repeats on each judging space")
-    parser.add_argument("--strategies", type=int, default=5, help="how many of the strategies")
+    parser.add_argument("--final-repeats", type=int, default=25, help="repeats on each judging space")
+    parser.add_argument("--strategies", nargs="*", help="names of the strategies to tune; all five by default")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--hub", type=Path, default=Path(os.environ.get("LLAMEA_TUNE_HUB", DEFAULT_HUB)))
     parser.add_argument("--json", type=Path, help="file to write the outcome to as well")
+    parser.add_argument("--beside-seconds", type=float, default=150.0, help="time for each side of that comparison")
     parser.add_argument("--no-kernel-tuner", action="store_true", help="leave out Kernel Tuner's own tuning")
     arguments = parser.parse_args()
     training, judging = ([load(arguments.hub, name) for name in names] for names in (TRAINING, JUDGING))
     settings = StudySettings(arguments.trials, arguments.repeats)
-    print(f"{settings.trials} trials on {len(TRAINING)} spaces x {settings.repeats} repeats; judged on {len(JUDGING)}")
-    print(f"other spaces x {arguments.final_repeats} repeats; scores: 0 = random search, 1 = optimum at once\n")
+    print(
+        f"{settings.trials} trials on {len(TRAINING)} spaces x {settings.repeats} repeats; judged on {len(JUDGING)}",
+        end=" ",
+    )
+    print(f"others x {arguments.final_repeats} repeats; scores: 0 = random search, 1 = optimum at once\n")
     print(
         f"{'strategy':26}{'default':>8}  {'gain by tuning':24}{'without pruning':24}{'runs':>13}{'fewer':>7}{'s':>11}"
     )
     rows: list[Row] = []
     with (
         tempfile.TemporaryDirectory() as scratch,
-        Scorer(training, repeats=1, seed=1) as trainer,
+        Scorer(training, repeats=arguments.final_repeats, seed=1, jobs=arguments.jobs) as trainer,
         Scorer(judging, repeats=arguments.final_repeats, seed=2, jobs=arguments.jobs) as judge,
     ):
-        for subject in subjects(Path(scratch))[: arguments.strategies]:
+        for subject in subjects(Path(scratch)):
+            if arguments.strategies and subject.contender.label not in arguments.strategies:
+                continue
             rows.append(measure(subject, trainer, judge, settings, Path(scratch), arguments.jobs))
             print(line(rows[-1]), flush=True)
         print_summary(rows)
@@ -149,7 +154,7 @@ def load(hub: Path, name: str) -> Space:
 
 def subjects(folder: Path) -> list[Subject]:
     """What is tuned. Programs of the offline proposer are exported first, to be run in-process like the others."""
-    found = [strategy_subject(Contender(name, name)) for name in KERNEL_TUNERS]
+    found = [strategy_subject(Contender(name, name)) for name in NAMED]
     proposer = make_proposer("offline")
     for seed in OFFLINE_SEEDS:
         proposal = proposer.propose(ProposalTask(f"g000-{seed:02d}-initial", "initial", (), (), (), seed))
@@ -179,20 +184,28 @@ def measure(subject: Subject, trainer: Scorer, judge: Scorer, settings: StudySet
         path = folder / f"{name}-{prune}"
         results.append(tune(subject, trainer.spaces, chosen, path, jobs=jobs, scales=trainer.scales))
         seconds.append(time.perf_counter() - started)
-    values = [result.best.values if result.best else subject.defaults for result in results]
+    values = [advised(subject, result, trainer) for result in results]
     default, pruned, full = (runs_of(judge, subject, chosen) for chosen in (subject.defaults, *values))
     card = scorecard(name, judge.scales, default)
+    failures = [run.reason for side in (pruned, full) for runs in side.values() for run in runs if run.reason]
     return Row(
         name,
         card.mean or math.nan,
         gain(judge, pruned, default),
         gain(judge, full, default),
         gain(judge, pruned, full),
+        "; ".join(dict.fromkeys(failures)),
         results[0].runs,
         results[1].runs,
         *seconds,
         dict(values[0]),
     )
+
+
+def advised(subject: Subject, result: StudyResult, trainer: Scorer) -> Mapping[str, Any]:
+    """The hyperparameters that `llamea-tune tune` advises after a study."""
+    rescored = rescore(subject, result, trainer)
+    return rescored.best.values if rescored is not None and rescored.better else subject.defaults
 
 
 def runs_of(judge: Scorer, subject: Subject, values: Mapping[str, Any]) -> Runs:
@@ -201,13 +214,18 @@ def runs_of(judge: Scorer, subject: Subject, values: Mapping[str, Any]) -> Runs:
 
 
 def gain(judge: Scorer, first: Runs, second: Runs) -> Gain:
-    """How much better the first is, paired."""
+    """How much better the first is, paired; unknown where one of them failed."""
+    if not all(run.state.scorable for side in (first, second) for runs in side.values() for run in runs):
+        return Gain(math.nan, math.nan, math.nan)
     found: Comparison = compare(judge.scales, ("first", first), ("second", second))
     return Gain(found.difference, *found.interval)
 
 
 def mean_gain(gains: Sequence[Gain]) -> Gain:
-    """Mean over strategies; the interval is that of the runs' luck, for these strategies."""
+    """Mean over the strategies that did not fail; the interval is that of the runs' luck, for these strategies."""
+    gains = [entry for entry in gains if not math.isnan(entry.mean)]
+    if not gains:
+        return Gain(math.nan, math.nan, math.nan)
     mean = sum(entry.mean for entry in gains) / len(gains)
     half = math.sqrt(sum(((entry.high - entry.low) / 2.0) ** 2 for entry in gains)) / len(gains)
     return Gain(mean, mean - half, mean + half)
@@ -223,6 +241,9 @@ def line(row: Row) -> str:
 
 def print_summary(rows: Sequence[Row]) -> None:
     """The last lines of the table."""
+    for row in rows:
+        if row.failure:
+            print(f"{row.name} failed on a judging space with tuned hyperparameters: {row.failure}")
     fewer = sum(row.runs_full for row in rows) / sum(row.runs for row in rows)
     tuned, full = (mean_gain([getattr(row, name) for row in rows]) for name in ("gain", "gain_full"))
     print(f"{'mean':26}{'':8}  {tuned!s:24}{full!s:24}{'':13}{fewer:6.1f}x")
@@ -237,22 +258,27 @@ def kernel_tuner_beside(
     subject = strategy_subject(Contender(BESIDE, BESIDE))
     spaces = [load(arguments.hub, name) for name in KERNEL_TUNER_CAN_READ]
     started = time.perf_counter()
-    ours = tune(subject, spaces, settings, folder / "beside", jobs=arguments.jobs)
+    with Scorer(spaces, repeats=arguments.final_repeats, seed=1, jobs=arguments.jobs) as trainer:
+        trials = 0
+        while time.perf_counter() - started < arguments.beside_seconds:
+            trials += 10
+            longer = StudySettings(trials, settings.repeats)
+            ours = tune(subject, spaces, longer, folder / "beside", jobs=arguments.jobs, scales=trainer.scales)
+        values = advised(subject, ours, trainer)
     seconds = time.perf_counter() - started
-    theirs, trials = kernel_tuners_best(arguments.hub, folder / "kernel_tuner", seconds)
-    values = ours.best.values if ours.best else subject.defaults
+    theirs, their_trials = kernel_tuners_best(arguments.hub, folder / "kernel_tuner", seconds)
     default, our_runs, their_runs = (runs_of(judge, subject, chosen) for chosen in (subject.defaults, values, theirs))
     outcome = {
         "seconds": seconds,
         "ours": asdict(gain(judge, our_runs, default)),
         "trials": len(ours.trials),
         "theirs": asdict(gain(judge, their_runs, default)),
-        "their_trials": trials,
+        "their_trials": their_trials,
         "their_values": theirs,
     }
     print(f"\n{BESIDE}, tuned for {seconds:.0f} s on {', '.join(KERNEL_TUNER_CAN_READ)}; gain over its defaults:")
     print(f"    {'llamea-tune':28}{gain(judge, our_runs, default)!s:26}{len(ours.trials)} trials")
-    print(f"    {'Kernel Tuner':28}{gain(judge, their_runs, default)!s:26}{trials} trials (tune_hyper_params)")
+    print(f"    {'Kernel Tuner':28}{gain(judge, their_runs, default)!s:26}{their_trials} trials (tune_hyper_params)")
     return outcome
 
 
@@ -314,7 +340,9 @@ def prepare_for_methodology(hub: Path, folder: Path) -> list[dict[str, Any]]:
         place = folder / kernel
         place.mkdir(parents=True)
         shutil.copy(hub / "kernels" / f"{kernel}.json", place)
-        (place / f"{kernel}.cu").write_text("// only simulated\n")
+        source = place / json.loads((place / f"{kernel}.json").read_text())["KernelSpecification"]["KernelFile"]
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text("// only simulated\n")
         for name in (name for name in KERNEL_TUNER_CAN_READ if name.startswith(f"{kernel}/")):
             gpu = name.split("/")[1]
             text = gzip.decompress((hub / "cachefiles" / f"{name}.json.gz").read_bytes()).decode()

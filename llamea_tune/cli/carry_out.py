@@ -28,7 +28,7 @@ def carry_out_visibly(
         KeyboardInterrupt: Ctrl-C; the command that resumes the run is on screen by then.
     """
     from llamea_tune.cli.progress import RunProgress
-    from llamea_tune.cli.tables import leaderboard_table
+    from llamea_tune.cli.tables import print_leaderboard
     from llamea_tune.cli.tuning_tables import tuning_table
     from llamea_tune.evolution.assemble import carry_out
     from llamea_tune.evolution.settings import Settings
@@ -49,7 +49,7 @@ def carry_out_visibly(
         tuned = {"tuning": [tuning.summary() for tuning in tunings.values()]} if settings.hpo_trials else {}
         print_json({"run": str(run.path), **board.to_json(), **tuned})
         return
-    out.print(leaderboard_table(board))
+    print_leaderboard(board)
     if settings.hpo_trials:
         out.print(tuning_table(tunings, settings.hpo_runs))
     if not quiet:

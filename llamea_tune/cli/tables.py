@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from llamea_tune.cli.console import escape
+from llamea_tune.cli.console import escape, out
+from llamea_tune.cli.wide_tables import natural_width, print_table
 from llamea_tune.evolution.leaderboard import Leaderboard
 
 
-def leaderboard_table(leaderboard: Leaderboard) -> Table:
-    """The leaderboard: candidates and rivals, mean score with interval, score per space."""
-    spaces = sorted({name for row in leaderboard.rows for name in row.scores})
+def print_leaderboard(leaderboard: Leaderboard) -> None:
+    """Print the leaderboard, with the score on each space where a terminal is wide enough for it."""
+    table = leaderboard_table(leaderboard)
+    if out.is_terminal and natural_width(table) > out.width:
+        table = leaderboard_table(leaderboard, per_space=False)
+    print_table(table)
+
+
+def leaderboard_table(leaderboard: Leaderboard, *, per_space: bool = True) -> Table:
+    """The leaderboard: candidates and rivals, mean score with interval, and where wanted the score on each space."""
+    spaces = sorted({name for row in leaderboard.rows for name in row.scores}) if per_space else []
     caption = f"{leaderboard.repeats} runs per space on fresh seeds; 0 = random search, 1 = the optimum from the start"
     table = Table(caption=caption, caption_justify="left")
-    table.add_column("strategy", no_wrap=True, overflow="ellipsis", min_width=20)
+    table.add_column("strategy", overflow="fold", min_width=20)
     table.add_column("score", justify="right", no_wrap=True, min_width=6)
     table.add_column("95 % interval", justify="right", no_wrap=True, min_width=16)
     for name in spaces:

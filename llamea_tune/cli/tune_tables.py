@@ -79,7 +79,13 @@ def verdict(result: StudyResult, rescored: Rescored | None) -> str:
     for card, who in ((rescored.tuned, "best hyperparameters"), (rescored.default, "defaults")):
         if card.mean is None:
             return f"the {who} failed on fresh seeds: {card.reason}"
+    return _verdict_on_gain(rescored)
+
+
+def _verdict_on_gain(rescored: Rescored) -> str:
     if not rescored.better:
+        if rescored.gain is not None and rescored.gain.difference > 0.0:
+            return "what survived on fresh seeds may be luck: keep the defaults, or use more --final-repeats"
         return "nothing of the gain survived on fresh seeds: keep the defaults"
     if rescored.survived is None:
         return "the best hyperparameters are better on fresh seeds, too"

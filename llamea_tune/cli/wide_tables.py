@@ -18,6 +18,10 @@ def print_table(table: Table) -> None:
     if out.is_terminal:
         out.print(table)
         return
-    natural = Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum
     texts = max(len(str(text or "")) for text in (table.title, table.caption))
-    Console(file=sys.stdout, highlight=False, width=max(natural, texts, 1)).print(table)
+    Console(file=sys.stdout, highlight=False, width=max(natural_width(table), texts, 1)).print(table)
+
+
+def natural_width(table: Table) -> int:
+    """How many characters a table's lines would like to have."""
+    return Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum

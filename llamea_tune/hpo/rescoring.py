@@ -59,10 +59,10 @@ class Rescored:
 
     @property
     def better(self) -> bool:
-        """Whether the best hyperparameters are to be preferred to the defaults."""
+        """Whether the best hyperparameters are to be preferred to the defaults: they are better by more than luck."""
         if self.tuned.mean is None:
             return False
-        return self.gain is None or self.gain.difference > 0.0
+        return self.gain is None or self.gain.interval[0] > 0.0
 
 
 def rescore(

@@ -8,7 +8,7 @@ import numpy as np
 
 from llamea_tune.runners.trace import RequestCounts, RunResult
 from llamea_tune.scoring.ranks import Floats
-from llamea_tune.scoring.score import SpaceScale
+from llamea_tune.scoring.score import SpaceScale, one_in
 from llamea_tune.scoring.scorecard import Scorecard, SpaceScore
 from llamea_tune.scoring.seeds import run_seed
 
@@ -60,7 +60,7 @@ def scorecard(
     for scale in scales:
         rng = np.random.default_rng(run_seed(seed, scale.space, 0, "bootstrap"))
         ranks = scale.ranks([run.trace for run in runs[scale.space]])
-        resampled = bootstrap_scores(scale.thinned(_THINNING), ranks[:, ::_THINNING], rng, N_RESAMPLES)
+        resampled = bootstrap_scores(scale.thinned(_THINNING), ranks[:, one_in(_THINNING)], rng, N_RESAMPLES)
         samples += resampled / len(scales)
         spaces[scale.space] = _space_score(scale, ranks, interval(resampled), runs[scale.space])
     mean = float(np.mean([scored.score for scored in spaces.values()]))

@@ -12,7 +12,7 @@ from llamea_tune.exceptions import SettingsError
 from llamea_tune.runners.trace import RunResult
 from llamea_tune.scoring.aggregate import interval
 from llamea_tune.scoring.ranks import Floats
-from llamea_tune.scoring.score import SpaceScale
+from llamea_tune.scoring.score import SpaceScale, one_in
 from llamea_tune.scoring.seeds import run_seed
 
 N_PERMUTATIONS = 9999
@@ -20,6 +20,7 @@ N_RESAMPLES = 1000
 _THINNING = 20
 
 Runs = Mapping[str, Sequence[RunResult]]
+_Pair = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -60,18 +61,20 @@ def compare(
     """
     permuted = np.zeros(N_PERMUTATIONS)
     resampled = np.zeros(N_RESAMPLES)
-    difference = 0.0
-    for scale in (scale.thinned(_THINNING) for scale in scales):
-        pair = _paired_ranks(scale, first, second)
+    difference = observed = 0.0
+    for full_scale in scales:
+        full_pair = _paired_ranks(full_scale, first, second)
+        difference += _difference(full_scale, full_pair) / len(scales)
+        scale = full_scale.thinned(_THINNING)
+        pair = full_pair[0][:, one_in(_THINNING)], full_pair[1][:, one_in(_THINNING)]
+        observed += _difference(scale, pair) / len(scales)
         rng = np.random.default_rng(run_seed(seed, scale.space, 0, "compare"))
         n_repeats = len(pair[0])
         kept = rng.integers(0, 2, size=(N_PERMUTATIONS, n_repeats)) / n_repeats
         permuted += _differences(scale, pair, kept, 1.0 / n_repeats - kept) / len(scales)
         weights = rng.multinomial(n_repeats, np.full(n_repeats, 1.0 / n_repeats), size=N_RESAMPLES) / n_repeats
         resampled += _differences(scale, pair, weights, np.zeros_like(weights)) / len(scales)
-        even = np.full((1, n_repeats), 1.0 / n_repeats)
-        difference += float(_differences(scale, pair, even, np.zeros_like(even))[0]) / len(scales)
-    as_large = int((np.abs(permuted) >= abs(difference) - 1e-12).sum())
+    as_large = int((np.abs(permuted) >= abs(observed) - 1e-12).sum())
     p_value = (1 + as_large) / (N_PERMUTATIONS + 1)
     return Comparison(first[0], second[0], difference, interval(resampled), p_value)
 
@@ -91,9 +94,7 @@ def holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
     return [replace(comparison, p_value=p) for comparison, p in zip(comparisons, corrected, strict=True)]
 
 
-def _paired_ranks(
-    scale: SpaceScale, first: tuple[str, Runs], second: tuple[str, Runs]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _paired_ranks(scale: SpaceScale, first: tuple[str, Runs], second: tuple[str, Runs]) -> _Pair:
     ranks = [scale.ranks([run.trace for run in runs[scale.space]]) for _, runs in (first, second)]
     if len(ranks[0]) != len(ranks[1]):
         message = f"{first[0]} has {len(ranks[0])} repeats on {scale.space} and {second[0]} {len(ranks[1])}; give both the same number"
@@ -101,9 +102,13 @@ def _paired_ranks(
     return ranks[0], ranks[1]
 
 
-def _differences(
-    scale: SpaceScale, pair: tuple[NDArray[np.float32], NDArray[np.float32]], kept: Floats, swapped: Floats
-) -> Floats:
+def _difference(scale: SpaceScale, pair: _Pair) -> float:
+    """Score difference of the runs as they are."""
+    even = np.full((1, len(pair[0])), 1.0 / len(pair[0]))
+    return float(_differences(scale, pair, even, np.zeros_like(even))[0])
+
+
+def _differences(scale: SpaceScale, pair: _Pair, kept: Floats, swapped: Floats) -> Floats:
     """Score differences for rows of weights: of runs that stay where they are, and of runs that change places."""
     first, second = pair
     return scale.score(kept @ first + swapped @ second) - scale.score(kept @ second + swapped @ first)

@@ -31,7 +31,7 @@ def folder(spaces, walker, tmp_path, monkeypatch):
 
 
 def call(*arguments: str) -> tuple[str, int]:
-    outcome = CliRunner().invoke(app, ["tune", *arguments, "--spaces", "caches", *QUICK])
+    outcome = CliRunner().invoke(app, ["tune", "--spaces", "caches", *QUICK, *arguments])
     if outcome.exception and not isinstance(outcome.exception, SystemExit):
         raise outcome.exception
     return outcome.output, outcome.exit_code
@@ -67,7 +67,8 @@ def test_the_outcome_as_data_and_the_same_again(folder):
 
 
 def test_a_class_in_a_file_is_exported_with_what_is_better(folder):
-    text, code = call("walker.py:Walker", "--export", "tuned_walker", "--output", "out", "--json", "-q", "--seed", "3")
+    thorough = ("--trials", "12", "--repeats", "8", "--final-repeats", "60", "--seed", "3")
+    text, code = call("walker.py:Walker", "--export", "tuned_walker", "--output", "out", "--json", "-q", *thorough)
     assert code == 0
     data = json.loads(text)
     module, record = load(folder / "out" / "tuned_walker.py"), read_record(folder / "out" / "tuned_walker.py")
