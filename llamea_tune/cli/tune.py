@@ -29,7 +29,7 @@ _HELP = """
 Tune the hyperparameters of a strategy on recorded search spaces, and tell how much of the gain survives on fresh seeds.
 
 A strategy is one of Kernel Tuner's or a generated one by its name, a class in a file, or a candidate of a run. Options
-that you give are held fixed. Needs Optuna: pip install 'llamea-tune[hpo]'.
+that you give are held fixed. Needs Optuna: pip install 'llamea-tune\\[hpo]'.
 
 Trials that are clearly worse than the best so far are stopped early. Everything is kept in the study directory: after
 an interruption, or for more trials, give the same command with the same --study.

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,7 @@ def read_cache(path: Path) -> tuple[dict[str, Any], dict[str, Entry]]:
         data = path.read_bytes()
         document = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
         entries = document.pop("cache")
-    except (OSError, EOFError, ValueError, KeyError, AttributeError) as err:
+    except (OSError, EOFError, ValueError, KeyError, AttributeError, zlib.error) as err:
         raise RecordingError(f"{path} is no Kernel Tuner cache ({err}); move it away and record again") from err
     return document, entries
 

@@ -9,6 +9,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -42,7 +43,7 @@ def load_compiled(content_hash: str, *, name: str, source: Path) -> Space | None
         name: Its name now.
         source: Where its file lies now.
     """
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error):
         with np.load(_place(content_hash), allow_pickle=False) as stored:
             texts = json.loads(stored["texts"].tobytes())
             arrays = {key: stored[key] for key in _ARRAYS}
