@@ -27,7 +27,8 @@ def lean_evaluation() -> Iterator[None]:
 
     def eval_all(self: Any, xs: Sequence[Any], check_restrictions: bool = True) -> Any:
         if isinstance(self.runner, GatewayRunner):
-            return _timed(self, self.runner, xs, check_restrictions)
+            answer = evaluate if self.runner.compute is None else _timed
+            return answer(self, self.runner, xs, check_restrictions)
         return full(self, xs, check_restrictions)
 
     CostFunc.eval_all = eval_all
@@ -38,8 +39,7 @@ def lean_evaluation() -> Iterator[None]:
 
 
 def _timed(cost_func: Any, runner: GatewayRunner, xs: Sequence[Any], check_restrictions: bool) -> list[float]:
-    if runner.compute is None:
-        return evaluate(cost_func, runner, xs, check_restrictions)
+    assert runner.compute is not None
     runner.compute.pause()
     try:
         return evaluate(cost_func, runner, xs, check_restrictions)
@@ -50,22 +50,32 @@ def _timed(cost_func: Any, runner: GatewayRunner, xs: Sequence[Any], check_restr
 def evaluate(cost_func: Any, runner: GatewayRunner, xs: Sequence[Any], check_restrictions: bool) -> list[float]:
     """Costs of a batch of positions.
 
+    Kernel Tuner snaps positions to values first; a config of the space is its own nearest.
+
     Raises:
         StopCriterionReached: The budget is gone, before the batch or with it.
     """
     gateway = runner.gateway
     raise_if_done(gateway)
+    lookup = cost_func.searchspace.get_list_dict()
+    scaled = cost_func.snap and cost_func.scaling
     costs = []
     for x in xs:
-        index = _find(cost_func, runner, x, check_restrictions)
+        config = runner.grid(cost_func.tuning_options.eps).snap(x) if scaled else tuple(x)
+        try:
+            index = lookup.get(config)
+        except TypeError:  # a value that cannot be hashed, such as an array of one element
+            index = None
+        if index is None:
+            index = _find_nearest(cost_func, x, check_restrictions)
         if index is None:
             gateway.count_invalid()
             costs.append(FAILED_COST)
             continue
         reply = gateway.request(index)
-        key, result = runner.record(index, reply)
+        config, result = runner.record(index, reply)
         cost_func.results.append(result)
-        cost_func.unique_results.setdefault(key, result)
+        cost_func.unique_results.setdefault(config, result)
         costs.append(reply.cost if reply.failure is FailureKind.NONE else FAILED_COST)
         if reply.done:
             break
@@ -74,19 +84,8 @@ def evaluate(cost_func: Any, runner: GatewayRunner, xs: Sequence[Any], check_res
     return costs
 
 
-def _find(cost_func: Any, runner: GatewayRunner, x: Any, check_restrictions: bool) -> int | None:
-    """Number of the config that a position stands for; None if it stands for none.
-
-    Kernel Tuner snaps positions to values first; a config of the space is its own nearest.
-    """
-    lookup = cost_func.searchspace.get_list_dict()
-    scaled = cost_func.snap and cost_func.scaling
-    config = runner.grid(cost_func.tuning_options.eps).snap(x) if scaled else tuple(x)
-    try:
-        index: int | None = lookup.get(config)
-    except TypeError:  # a value that cannot be hashed, such as an array of one element
-        index = None
-    if index is None:
-        config, is_legal = cost_func._normalize_and_validate_config(x, check_restrictions=check_restrictions)
-        index = lookup.get(tuple(config)) if is_legal else None
+def _find_nearest(cost_func: Any, x: Any, check_restrictions: bool) -> int | None:
+    """Number of the config that Kernel Tuner makes of a position that is no config of the space, None if it makes none."""
+    config, is_legal = cost_func._normalize_and_validate_config(x, check_restrictions=check_restrictions)
+    index: int | None = cost_func.searchspace.get_list_dict().get(tuple(config)) if is_legal else None
     return index

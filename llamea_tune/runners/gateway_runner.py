@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from kernel_tuner.runners.runner import Runner as KernelTunerRunner
+from kernel_tuner.runners.simulation import SimulationDevice
 from kernel_tuner.searchspace import Searchspace
 from kernel_tuner.util import (
     CompilationFailedConfig,
@@ -21,7 +22,9 @@ from kernel_tuner.util import (
 from llamea_tune.runners.compute import ComputeClock
 from llamea_tune.runners.gateway import Gateway
 from llamea_tune.runners.meter import Reply
-from llamea_tune.spaces.space import FailureKind, ParamValue
+from llamea_tune.spaces.space import FailureKind, ParamConfig, ParamValue
+
+_MAX_THREADS = 1_000_000_000
 
 _ERRORS: dict[FailureKind, ErrorConfig] = {
     FailureKind.COMPILE: CompilationFailedConfig(),
@@ -106,16 +109,18 @@ class GatewayRunner(KernelTunerRunner):  # type: ignore[misc]
         self, searchspace: Searchspace, gateway: Gateway, objective: str, compute: ComputeClock | None
     ) -> None:
         super().__init__()
+        self.dev = SimulationDevice(_MAX_THREADS, {"device_name": "gateway"}, quiet=True)
         self.gateway = gateway
         self.compute = compute
         self._searchspace = searchspace
         self._objective = objective
-        self._visited: dict[int, tuple[str, Result]] = {}
+        self._names = searchspace.param_names
+        self._visited: dict[int, tuple[ParamConfig, Result]] = {}
         self._grids: dict[float, ScaledGrid] = {}
 
     def get_device_info(self) -> Any:
-        """Unused: the search space is built already."""
-        raise RuntimeError("a gateway has no device")
+        """A device that permits everything, as in Kernel Tuner's simulation: the search space is built already."""
+        return self.dev
 
     def get_environment(self, tuning_options: Any) -> dict[str, Any]:  # noqa: ARG002
         """No environment is recorded."""
@@ -125,15 +130,14 @@ class GatewayRunner(KernelTunerRunner):  # type: ignore[misc]
         """Measure a batch; configs after the end of the budget give None, as in Kernel Tuner."""
         return [None if self.gateway.done else self._measure(tuple(config)) for config in parameter_space]
 
-    def record(self, index: int, reply: Reply) -> tuple[str, Result]:
-        """Kernel Tuner's key and result for a config just requested; only its first visit took time."""
+    def record(self, index: int, reply: Reply) -> tuple[ParamConfig, Result]:
+        """The config just requested, and Kernel Tuner's result for it; only its first visit took time."""
         visited = self._visited.get(index)
         if visited is not None:
             return visited
         config = self._searchspace.list[index]
-        key = ",".join(map(str, config))
-        self._visited[index] = (key, self._result(config, reply, 0.0))
-        return key, self._result(config, reply, reply.time_us / 1000.0)
+        self._visited[index] = (config, Result(self._names, config, self._objective, reply, 0.0))
+        return config, Result(self._names, config, self._objective, reply, reply.time_us / 1000.0)
 
     def grid(self, eps: float) -> ScaledGrid:
         """The grid of positions for numeric optimizers, for Kernel Tuner's `eps`."""
@@ -145,11 +149,9 @@ class GatewayRunner(KernelTunerRunner):  # type: ignore[misc]
         index = self._searchspace.get_param_config_index(config)
         if index is None:
             self.gateway.count_invalid()
-            return self._result(config, Reply(float("nan"), FailureKind.INVALID, 0, 0.0, False), 0.0)
+            refused = Reply(float("nan"), FailureKind.INVALID, 0, 0.0, False)
+            return Result(self._names, config, self._objective, refused, 0.0)
         return self.record(index, self.gateway.request(int(index)))[1]
-
-    def _result(self, config: tuple[ParamValue, ...], reply: Reply, time_ms: float) -> Result:
-        return Result(self._searchspace.param_names, config, self._objective, reply, time_ms)
 
 
 class ScaledGrid:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from llamea_tune.runners.protocol import Runner
+from llamea_tune.runners.protocol import Measurement, Runner
 from llamea_tune.runners.trace import RequestCounts, Trace
 from llamea_tune.spaces.space import FailureKind
 
@@ -53,13 +53,18 @@ class Meter:
 
     The semantics are those of Kernel Tuner's simulation, less its wall clock: only the first visit to a config is
     paid for, and time is what its measurement took when it was recorded.
+
+    Attributes:
+        done: Whether the budget is gone.
+        stalled: Whether the strategy has long asked only for what it cannot learn from: known or invalid configs.
+        spent_fraction: Fraction of the budget spent, 0 to 1.
     """
 
     def __init__(self, runner: Runner, budget: RunBudget) -> None:
         self._measure = runner.measure
         self._time_limit_us = budget.time_limit_us
         self._max_fevals = min(budget.max_fevals or runner.size, runner.size)
-        self._visited: set[int] = set()
+        self._visited: dict[int, Measurement] = {}
         self._indices = array("q")
         self._costs = array("d")
         self._elapsed = array("q")
@@ -67,24 +72,10 @@ class Meter:
         self._repeated = 0
         self._invalid = 0
         self._failed = 0
-        self._repeated_in_a_row = 0
-        self._spent_fraction = 0.0
-        self._done = False
-
-    @property
-    def done(self) -> bool:
-        """Whether the budget is gone."""
-        return self._done
-
-    @property
-    def spent_fraction(self) -> float:
-        """Fraction of the budget spent, 0 to 1."""
-        return self._spent_fraction
-
-    @property
-    def stalled(self) -> bool:
-        """Whether the strategy has long asked only for what it cannot learn from: known or invalid configs."""
-        return self._repeated_in_a_row > max(STALL_MINIMUM, STALL_FACTOR * len(self._indices))
+        self._patience = STALL_MINIMUM  # useless requests in a row until it counts as stalled
+        self.done = False
+        self.stalled = False
+        self.spent_fraction = 0.0
 
     @property
     def clock_us(self) -> int:
@@ -93,25 +84,29 @@ class Meter:
 
     def request(self, index: int) -> Reply:
         """Serve a request for config number `index`. Must not be called once `done`."""
-        cost, failure, time_us = self._measure(index)
-        if index in self._visited:
+        known = self._visited.get(index)
+        if known is not None:
             self._repeated += 1
-            self._repeated_in_a_row += 1
-            return Reply(cost, failure, 0, self._spent_fraction, self._done)
-        self._repeated_in_a_row = 0
-        self._visited.add(index)
+            self._patience -= 1
+            self.stalled = self._patience < 0
+            return Reply(known.cost, known.failure, 0, self.spent_fraction, self.done)
+        measurement = self._visited[index] = self._measure(index)
+        cost, failure, time_us = measurement
+        self.stalled = False
         self._failed += failure is not FailureKind.NONE
         self._clock_us += time_us
         self._indices.append(index)
         self._costs.append(cost)
         self._elapsed.append(self._clock_us)
+        self._patience = max(STALL_MINIMUM, STALL_FACTOR * len(self._indices))
         self._check_budget()
-        return Reply(cost, failure, time_us, self._spent_fraction, self._done)
+        return Reply(cost, failure, time_us, self.spent_fraction, self.done)
 
     def count_invalid(self) -> None:
         """Count a request for a config outside the space."""
         self._invalid += 1
-        self._repeated_in_a_row += 1
+        self._patience -= 1
+        self.stalled = self._patience < 0
 
     def charge(self, time_us: int) -> None:
         """Advance the clock by the strategy's own compute, where a run charges it."""
@@ -121,11 +116,11 @@ class Meter:
     def _check_budget(self) -> None:
         n_paid = len(self._indices)
         fraction = n_paid / self._max_fevals
-        self._done = n_paid >= self._max_fevals
+        self.done = n_paid >= self._max_fevals
         if self._time_limit_us is not None:
-            self._done = self._done or self._clock_us > self._time_limit_us
+            self.done = self.done or self._clock_us > self._time_limit_us
             fraction = max(fraction, self._clock_us / max(self._time_limit_us, 1))
-        self._spent_fraction = min(1.0, fraction)
+        self.spent_fraction = min(1.0, fraction)
 
     def trace(self) -> Trace:
         """The measurements paid for so far."""

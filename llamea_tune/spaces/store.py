@@ -1,6 +1,6 @@
-"""Compiled spaces kept on disk, found by the hash of what they were compiled from.
+"""What was computed from recorded spaces, kept on disk and found by the hash of what it was computed from.
 
-The store only saves time: whatever is wrong with it, a space is compiled again and nothing is said.
+The store only saves time: whatever is wrong with it, the work is done again and nothing is said.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -17,12 +18,14 @@ from typing import Any
 
 import numpy as np
 import platformdirs
+from numpy.typing import NDArray
 
 from llamea_tune.spaces.space import Space
 
 FORMAT_VERSION = 1
 FOLDER_VARIABLE = "LLAMEA_TUNE_CACHE"
 
+_DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error)
 _ARRAYS = {"value_indices": np.uint16, "costs": np.float64, "failures": np.uint8, "stage_times_ms": np.float64}
 _TEXTS = (
     *("kernel_name", "device_name", "problem_size", "restrictions"),
@@ -43,7 +46,7 @@ def load_compiled(content_hash: str, *, name: str, source: Path) -> Space | None
         name: Its name now.
         source: Where its file lies now.
     """
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error):
+    with suppress(*_DAMAGED):
         with np.load(_place(content_hash), allow_pickle=False) as stored:
             texts = json.loads(stored["texts"].tobytes())
             arrays = {key: stored[key] for key in _ARRAYS}
@@ -59,14 +62,33 @@ def save_compiled(space: Space) -> None:
     """Keep a space, in one step that other processes see whole or not at all."""
     texts: dict[str, Any] = {key: getattr(space, key) for key in _TEXTS}
     texts["tune_params"] = list(space.tune_params.items())
-    place = _place(space.content_hash)
-    with suppress(OSError, TypeError, ValueError):
+    with suppress(TypeError, ValueError):
+        packed = np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8)
+        _save(_place(space.content_hash), {"texts": packed, **{key: getattr(space, key) for key in _ARRAYS}})
+
+
+def kept_array(key: str, compute: Callable[[], NDArray[np.float64]]) -> NDArray[np.float64]:
+    """An array from the store, computed and kept where it is not there, or damaged.
+
+    Args:
+        key: Names the array and all that it depends on; part of a file name.
+        compute: Computes it.
+    """
+    place = store_folder() / f"{key}.npz"
+    with suppress(*_DAMAGED), np.load(place, allow_pickle=False) as stored:
+        return np.asarray(stored["array"], dtype=np.float64)
+    computed = compute()
+    _save(place, {"array": computed})
+    return computed
+
+
+def _save(place: Path, arrays: Mapping[str, Any]) -> None:
+    with suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
         file = tempfile.NamedTemporaryFile(dir=place.parent, prefix=".compiling-", delete=False)  # noqa: SIM115
         try:
             with file:
-                arrays = {key: getattr(space, key) for key in _ARRAYS}
-                np.savez(file, texts=np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8), **arrays)
+                np.savez(file, **arrays)
             Path(file.name).replace(place)
         except BaseException:
             with suppress(OSError):

@@ -9,7 +9,7 @@ import pytest
 from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.trace import Trace
 from llamea_tune.scoring import score, space_scale
-from llamea_tune.scoring.baselines.exact import expected_best_ranks, mean_ranks
+from llamea_tune.scoring.baselines.exact import exact_baseline, expected_best_ranks, mean_ranks
 from llamea_tune.scoring.ranks import best_ranks, rank_table
 from llamea_tune.testing.spaces import synthetic_space
 
@@ -104,3 +104,15 @@ def test_the_published_baseline_is_not_calibrated_where_configs_fail():
     scale = space_scale(space, "published")
     traces = list(random_searches(space, scale.budget.time_limit_us, 1000, seed=1))
     assert score(scale, traces) < -0.02
+
+
+def test_a_kept_baseline_is_that_of_the_same_data_only():
+    space = SPACES["even"]
+    table, grid_us = rank_table(space), np.linspace(1e6, 9e6, 50)
+    first = exact_baseline(space, table, grid_us)
+    assert np.array_equal(exact_baseline(space, table, grid_us), first)
+    slower = with_uneven_times(space)  # the same content hash
+    assert slower.content_hash == space.content_hash
+    assert np.array_equal(exact_baseline(slower, table, grid_us), table.values(mean_ranks(slower, table, grid_us)))
+    assert not np.array_equal(exact_baseline(slower, table, grid_us), first)
+    assert len(exact_baseline(space, table, grid_us[:7])) == 7

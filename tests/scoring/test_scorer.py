@@ -126,6 +126,14 @@ def test_random_search_spends_its_whole_budget_and_the_greedy_ones_more_than_a_h
             assert all(run.counts.paid > 100 for run in runs["b"])
 
 
+def test_bayesian_optimization_gets_the_device_that_it_asks_for():
+    options = {"max_fevals": 25, "popsize": 10}
+    with Scorer(SPACES[:1], repeats=1, seed=1) as scorer:
+        [run] = scorer.run(Contender("bayes_opt", "bayes_opt", options))[SPACES[0].name]
+    assert run.reason == ""
+    assert len(run.trace) == 25
+
+
 def test_options_may_limit_a_run_as_in_kernel_tuner():
     with Scorer(SPACES[:1], repeats=1, seed=5) as scorer:
         runs = scorer.run(Contender("x", "genetic_algorithm", {"max_fevals": 7}))

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from llamea_tune.spaces import Space, load_space
+from llamea_tune.spaces.store import kept_array
 
 
 def same(one: Space, other: Space) -> bool:
@@ -170,3 +171,26 @@ def test_loading_is_fast(hub: Path) -> None:
         durations.append(time.process_time() - start)
     assert durations[0] < 2.0
     assert durations[1] < 0.1
+
+
+def test_an_array_is_computed_once_and_again_where_it_is_damaged(store: Path) -> None:
+    computed = []
+
+    def compute() -> Any:
+        computed.append(1)
+        return np.array([1.0, 2.0])
+
+    for _ in range(2):
+        assert kept_array("some", compute).tolist() == [1.0, 2.0]
+    assert len(computed) == 1
+    [kept] = stored_files(store)
+    kept.write_bytes(kept.read_bytes()[:-30])
+    assert kept_array("some", compute).tolist() == [1.0, 2.0]
+    assert len(computed) == 2
+    assert kept_array("other", lambda: np.zeros(1)).tolist() == [0.0]
+
+
+def test_an_array_is_there_without_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("LLAMEA_TUNE_CACHE", str(tmp_path / "file" / "below"))
+    assert kept_array("some", lambda: np.ones(2)).tolist() == [1.0, 1.0]
