@@ -113,7 +113,7 @@ def open_live(live: LiveKernel, on_sampled: OnSampled | None = None) -> Iterator
             if all(measurement.failure for measurement in measured):
                 raise RecordingError(
                     f"{kernel.name} failed with all {len(order)} configs of the sample; record it with "
-                    "`llamea-tune spaces record` to see why"
+                    f"`llamea-tune spaces record` to see why, mend it, and remove {cache}, which keeps failures too"
                 )
             yield _space(live, kernel, runner.device_name, name, cache, service, order, measured)
 
