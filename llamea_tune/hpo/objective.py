@@ -19,10 +19,7 @@ def run_score(scale: SpaceScale, run: RunResult) -> float:
 
     The score of a strategy is P at the mean rank over its repeats, which is not the mean of anything that one run has,
     as costs are no linear function of ranks. This is linear in the rank, so its mean over repeats depends on the mean
-    rank alone, too. It predicts the score that other runs of the same hyperparameters give as well as the score itself
-    does (27 settings of three strategies on four spaces; scores of 8 repeats against those of 8 others, means over 40
-    splits: a Kendall correlation of 0.70 for both, and the best by it is 0.08 behind the best by the others, against
-    0.09). P at the rank of the single run does worse (0.69 and 0.10), and the more so the higher its floor.
+    rank alone, too. P at the rank of a single run would be ruled by the few moments at which a run is far behind.
 
     Args:
         scale: Scale of the space.
