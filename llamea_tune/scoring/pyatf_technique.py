@@ -6,6 +6,7 @@ configs: at each parameter, the values still possible share the interval by the 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from math import ceil
 from typing import Any
 
@@ -65,14 +66,15 @@ class ConfigTree:
         indices = searchspace.get_list_param_indices_numpy()
         order = np.lexsort(indices.T[::-1])
         self._configs = [searchspace.list[number] for number in order]
-        self._columns = np.ascontiguousarray(indices[order].T)
+        self._columns = [column.tolist() for column in indices[order].T]
 
     def config(self, coordinates: tuple[float, ...]) -> tuple[Any, ...]:
         """The config at coordinates in (0, 1]."""
         low, high = 0, len(self._configs)
         for column, coordinate in zip(self._columns, coordinates, strict=True):
+            if column[low] == column[high - 1]:
+                continue  # one value is left, which all coordinates mean
             leaf = low + max(0, min(high - low, ceil(coordinate * (high - low))) - 1)
-            branch = column[low:high]
             value = column[leaf]
-            low, high = low + int(branch.searchsorted(value, "left")), low + int(branch.searchsorted(value, "right"))
+            low, high = bisect_left(column, value, low, leaf + 1), bisect_right(column, value, leaf, high)
         return tuple(self._configs[low])
