@@ -1,6 +1,6 @@
 """What tuning hyperparameters gains, and what pruning saves.
 
-Seven strategies are tuned on some GPUs, with and without pruning, and judged on other GPUs with fresh seeds: five of
+Seven strategies are tuned on some pairs of kernel and GPU, and judged on others of the same kernels: five of
 Kernel Tuner's, three of which come with hyperparameters that its authors tuned on such spaces, and two that the offline
 proposer writes here. As `llamea-tune tune` advises, the best hyperparameters are taken only where they are better than the
 defaults on fresh seeds of the training spaces. Both kinds of spaces have small and large budgets.

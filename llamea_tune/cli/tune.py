@@ -31,7 +31,7 @@ Tune the hyperparameters of a strategy on recorded search spaces, and tell how m
 A strategy is one of Kernel Tuner's or a generated one by its name, a class in a file, or a candidate of a run. Options
 that you give are held fixed. Needs Optuna: pip install 'llamea-tune\\[hpo]'.
 
-Trials that are clearly worse than the best so far are stopped early. Everything is kept in the study directory: after
+Trials that are behind the best so far are stopped early. Everything is kept in the study directory: after
 an interruption, or for more trials, give the same command with the same --study.
 
 [bold]Examples[/]
@@ -62,7 +62,7 @@ def tune(
     repeats: Annotated[int, typer.Option(help="Runs on each space in a trial that is not stopped.")] = 10,
     final_repeats: Annotated[int, typer.Option(help="Runs on each space, on fresh seeds, to judge the gain.")] = 50,
     sampler: Annotated[str, typer.Option(help="How to choose hyperparameters: tpe, random, cmaes or gp.")] = "tpe",
-    prune: Annotated[bool, typer.Option("--prune/--no-prune", help="Stop trials that are clearly worse.")] = True,
+    prune: Annotated[bool, typer.Option("--prune/--no-prune", help="Stop trials that are behind the best.")] = True,
     ranges: Annotated[
         Path | None,
         typer.Option(help="JSON file with ranges, where the derived ones do not suit.", show_default=False),

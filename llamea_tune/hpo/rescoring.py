@@ -20,6 +20,8 @@ from llamea_tune.scoring.scorecard import Scorecard
 SHORTLIST = 3
 """How many of a study's best trials are looked at again."""
 
+_LEVEL = 0.05  # of the permutation test; with few repeats the bootstrap's interval alone is too narrow
+
 SHORTLIST_STAGE = "shortlist"  # seeds that the best of these is chosen on
 STAGE = "tuned"  # seeds that no hyperparameters were chosen on
 
@@ -62,7 +64,7 @@ class Rescored:
         """Whether the best hyperparameters are to be preferred to the defaults: they are better by more than luck."""
         if self.tuned.mean is None:
             return False
-        return self.gain is None or self.gain.interval[0] > 0.0
+        return self.gain is None or (self.gain.interval[0] > 0.0 and self.gain.p_value <= _LEVEL)
 
 
 def rescore(

@@ -43,7 +43,7 @@ class StudySettings:
         repeats: Repeats on each space that a trial is run on, unless it is pruned.
         seed: Seed of everything random.
         sampler: How hyperparameters are chosen, one of `SAMPLERS`.
-        prune: Whether trials that are clearly worse than the best are stopped early.
+        prune: Whether trials that are behind the best are stopped early.
         baseline: Name of the baseline that scores are relative to.
         limits: What one run of a program may use.
     """

@@ -1,4 +1,4 @@
-"""One trial of a study: choose hyperparameters, run them pair by pair, stop where they are clearly worse."""
+"""One trial of a study: choose hyperparameters, run them pair by pair, stop where they are behind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TrialOutcome(StrEnum):
     """How a trial ended."""
 
     COMPLETE = "complete"  # it was run on all pairs
-    PRUNED = "pruned"  # it was clearly worse than the best on the same pairs; its value is estimated from those
+    PRUNED = "pruned"  # it was behind the best on the same pairs; its value is estimated from those
     FAILED = "failed"  # a run failed with these hyperparameters
     REPEATED = "repeated"  # the same hyperparameters as an earlier trial; nothing was run
 

@@ -76,7 +76,7 @@ def compare(
         resampled += _differences(scale, pair, weights, np.zeros_like(weights)) / len(scales)
     as_large = int((np.abs(permuted) >= abs(observed) - 1e-12).sum())
     p_value = (1 + as_large) / (N_PERMUTATIONS + 1)
-    return Comparison(first[0], second[0], difference, interval(resampled), p_value)
+    return Comparison(first[0], second[0], difference, interval(resampled + difference - observed), p_value)
 
 
 def holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
