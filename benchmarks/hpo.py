@@ -84,7 +84,7 @@ class Row:
         gain: Of the pruned study's best over the defaults.
         gain_full: Of the best of the study without pruning over the defaults.
         pruning_costs: Of the best of the pruned study over that of the other: no less than 0 if quality is equal.
-        failure: Why tuned hyperparameters failed on the judging spaces; the gains are then unknown.
+        failure: Why the strategy failed on the judging spaces, with its defaults or tuned; gains are then unknown.
         runs: Runs of the pruned study.
         runs_full: Runs of the study without pruning.
         seconds: Wall-clock time of the pruned study.
@@ -144,7 +144,8 @@ def main() -> None:
         if not arguments.no_kernel_tuner:
             beside = kernel_tuner_beside(arguments, judge, settings, Path(scratch))
     if arguments.json:
-        arguments.json.write_text(json.dumps({"rows": [asdict(row) for row in rows], "beside": beside}, indent=2))
+        outcome = {"rows": [asdict(row) for row in rows], "beside": beside}
+        arguments.json.write_text(json.dumps(known(outcome), indent=2, allow_nan=False))
 
 
 def load(hub: Path, name: str) -> Space:
@@ -187,7 +188,10 @@ def measure(subject: Subject, trainer: Scorer, judge: Scorer, settings: StudySet
     values = [advised(subject, result, trainer) for result in results]
     default, pruned, full = (runs_of(judge, subject, chosen) for chosen in (subject.defaults, *values))
     card = scorecard(name, judge.scales, default)
-    failures = [run.reason for side in (pruned, full) for runs in side.values() for run in runs if run.reason]
+    sides = (("defaults", default), ("tuned", pruned), ("tuned without pruning", full))
+    failures = [
+        f"{side}: {run.reason}" for side, found in sides for runs in found.values() for run in runs if run.reason
+    ]
     return Row(
         name,
         card.mean or math.nan,
@@ -221,6 +225,15 @@ def gain(judge: Scorer, first: Runs, second: Runs) -> Gain:
     return Gain(found.difference, *found.interval)
 
 
+def known(value: Any) -> Any:
+    """The same outcome with null for each number that is not known, which JSON has no other word for."""
+    if isinstance(value, dict):
+        return {key: known(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [known(entry) for entry in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
 def mean_gain(gains: Sequence[Gain]) -> Gain:
     """Mean over the strategies that did not fail; the interval is that of the runs' luck, for these strategies."""
     gains = [entry for entry in gains if not math.isnan(entry.mean)]
@@ -243,7 +256,7 @@ def print_summary(rows: Sequence[Row]) -> None:
     """The last lines of the table."""
     for row in rows:
         if row.failure:
-            print(f"{row.name} failed on a judging space with tuned hyperparameters: {row.failure}")
+            print(f"{row.name} failed on a judging space and counts in no mean; {row.failure}")
     fewer = sum(row.runs_full for row in rows) / sum(row.runs for row in rows)
     tuned, full = (mean_gain([getattr(row, name) for row in rows]) for name in ("gain", "gain_full"))
     print(f"{'mean':26}{'':8}  {tuned!s:24}{full!s:24}{'':13}{fewer:6.1f}x")
