@@ -87,6 +87,25 @@ def _loaded(record: Mapping[str, Any]) -> Space:
     return load_space(Path(record["source"]), t1=Path(record["t1"]) if record["t1"] else None, name=record["name"])
 
 
+def extend(run: RunDirectory, max_candidates: int) -> None:
+    """Let a run go on to more candidates than it was started for, whether it has ended or not.
+
+    Where the last generation is a full one, the outcome is that of a run that was started for as many.
+
+    Args:
+        run: The run directory.
+        max_candidates: Candidates to propose in all, those that are there included.
+
+    Raises:
+        SettingsError: The run is for more candidates already.
+        RunDirectoryError: Another process holds the run, or the disk is full.
+    """
+    with run.locked():
+        header = run.header()
+        settings = Settings.from_json(header["settings"]).extended(max_candidates)
+        run.write_json("run.json", {**header, "settings": settings.to_json()})
+
+
 def carry_out(
     run: RunDirectory,
     spaces: Sequence[Space],

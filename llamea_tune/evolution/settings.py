@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, get_args, get_type_hints
 
 from llamea_tune.evolution.selection import SELECTIONS
@@ -83,6 +83,19 @@ class Settings:
             if getattr(self, name) not in choices:
                 option = name.replace("_", "-")
                 raise SettingsError(f"--{option} is {getattr(self, name)!r}; choose one of: {', '.join(choices)}.")
+
+    def extended(self, max_candidates: int) -> Settings:
+        """The same settings for a longer run; what tuning may take grows in proportion.
+
+        Raises:
+            SettingsError: The run would be shorter.
+        """
+        if max_candidates < self.max_candidates:
+            raise SettingsError(
+                f"--max-candidates is {max_candidates}, but the run is for {self.max_candidates}; it can only be raised."
+            )
+        hpo_runs = round(self.hpo_runs * max_candidates / self.max_candidates)
+        return replace(self, max_candidates=max_candidates, hpo_runs=hpo_runs)
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data."""

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from llamea_tune.evolution.settings import Settings
+
 
 def journal(run: Path) -> list[dict]:
     return [json.loads(line) for line in (run / "candidates.jsonl").read_text().splitlines()]
@@ -147,6 +149,31 @@ def test_resuming_a_finished_run_changes_nothing(finished, cli):
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
     assert cli("resume", run).returncode == 0
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
+def test_a_finished_run_goes_on_to_more_candidates_and_ends_as_the_longer_one(finished, cli, tmp_path):
+    run, _ = finished
+    longer = tmp_path / "longer"
+    assert cli("evolve", "--run-dir", longer, "--seed", "3", "--max-candidates", "3").returncode == 0
+    before = (longer / "candidates.jsonl").read_bytes()
+    done = cli("resume", longer, "--max-candidates", "8")
+    assert done.returncode == 0, done.stderr
+    assert (longer / "candidates.jsonl").read_bytes().startswith(before)
+    assert (longer / "leaderboard.json").read_bytes() == (run / "leaderboard.json").read_bytes()
+
+
+def test_a_run_cannot_be_made_shorter(finished, cli):
+    run, _ = finished
+    header = (run / "run.json").read_bytes()
+    done = cli("resume", run, "--max-candidates", "7")
+    assert done.returncode == 2
+    assert done.stderr.strip() == "error: --max-candidates is 7, but the run is for 8; it can only be raised."
+    assert (run / "run.json").read_bytes() == header
+
+
+def test_what_tuning_may_take_grows_with_the_run():
+    longer = Settings(max_candidates=8, hpo_trials=5, hpo_runs=100).extended(24)
+    assert (longer.max_candidates, longer.hpo_runs) == (24, 300)
 
 
 def test_a_winner_is_exported_and_works_by_name(finished, cli, strategies_folder, tmp_path):
