@@ -27,6 +27,7 @@ class RecordedLLM:
         exchanges = map(exchange_from_json, journal.records())
         self._answered = {prompt: completion for prompt, completion in exchanges if completion.text}
         self._lock = threading.Lock()
+        self._closed = False
 
     @property
     def name(self) -> str:
@@ -34,14 +35,18 @@ class RecordedLLM:
         return self._llm.name
 
     def complete(self, prompt: Prompt) -> Completion:
-        """Answer from the log, or ask and log. An answer that never came is logged as an empty one, so that it replays."""
+        """Answer from the log, or ask and log.
+
+        An answer that never came is logged as an empty one, so that it replays; one that is no longer waited for is not.
+        """
         known = self._answered.get(prompt)
         if known is not None:
             return known
         try:
             completion = self._llm.complete(prompt)
         except CompletionError:
-            self._log(prompt, Completion("", self._llm.name))
+            if not self._closed:
+                self._log(prompt, Completion("", self._llm.name))
             raise
         self._log(prompt, completion)
         return completion
@@ -52,6 +57,7 @@ class RecordedLLM:
 
     def close(self) -> None:
         """Stop waiting for answers, where the model behind it can be told so."""
+        self._closed = True
         close = getattr(self._llm, "close", None)
         if close is not None:
             close()
