@@ -1,10 +1,10 @@
 # llm_gen_best: an optimization strategy for Kernel Tuner.
-# Gaussian conditioning over the whole discrete space by rank-one pivot updates (each
-# measurement updates posterior mean and variance of all configurations cheaply), with
-# per-parameter kernels that mix ordinal and nominal distance and an additive with a
-# joint part, learned by marginal likelihood at geometrically spaced moments. The same
-# posterior drives the maximum-variance start, expected improveme…
-# Proposed by handoff (initial, generation 0) and exported by llamea-tune on 2026-11-28.
+# Gaussian-process search over warped costs in rounds (one candidate pool per round,
+# exact rank-one updates, local picks that rotate over separated niches when stuck). The
+# covariance is changed: each parameter of three or more values gets an identity
+# distance with one learned relevance beside its ordinal one, and a linear kernel on the
+# same scaled features, with a learned weight, adds main effects t…
+# Proposed by handoff (mutate, generation 2) and exported by llamea-tune on 2026-11-28.
 # Trained on convolution_milo/A100, convolution_milo/MI250X, dedispersion_milo/A4000,
 # gemm/RTX_2080_Ti, pnpoly/RTX_3090.
 # Scores, settings and versions: llm_gen_best.json, beside this file.
@@ -19,327 +19,405 @@ from kernel_tuner.strategies.wrapper import OptAlg
 from kernel_tuner.util import StopCriterionReached
 
 
-class _LevelKernel:
-    """Kernel on parameter positions: (1 - rho) * product + rho * mean of per-parameter kernels."""
+def _sqdist(a, b):
+    d = (a * a).sum(1)[:, None] + (b * b).sum(1)[None, :] - 2.0 * (a @ b.T)
+    return np.maximum(d, 0.0)
 
-    mixes = (0.05, 0.3, 0.85)
-    rhos = (0.0, 0.25, 0.55)
-    nuggets = (1e-3, 1e-2, 5e-2)
 
-    def __init__(self, levels):
-        self.levels = levels
-        self.dims = len(levels)
-        self.theta = [0.8] * self.dims
-        self.mix = [0.3] * self.dims
-        self.rho = 0.25
-        self.nugget = 1e-2
-        self.scale2 = 1.0
-        self.base = []
-        for m in levels:
-            r = np.arange(m) / max(1, m - 1)
-            dist = np.abs(r[:, None] - r[None, :]) ** 1.5
-            self.base.append((dist, 1.0 - np.eye(m)))
-        self.make_tables()
+def _matern(d2):
+    r = np.sqrt(3.0 * d2)
+    return (1.0 + r) * np.exp(-r)
 
-    def table(self, d, theta, mix):
-        dist, differ = self.base[d]
-        return np.exp(-theta * (mix * differ + (1.0 - mix) * dist))
 
-    def make_tables(self):
-        self.tables = [self.table(d, self.theta[d], self.mix[d]).astype(np.float32) for d in range(self.dims)]
+def _kernel(a, b, eta):
+    """Interactions (Matern) plus main effects (linear in the same scaled features)."""
+    return _matern(_sqdist(a, b)) + eta * (a @ b.T)
 
-    def column(self, x, columns):
-        """Kernel between one point and all points of the pool (columns: one position array per parameter)."""
-        prod = None
-        total = None
-        for d in range(self.dims):
-            k = self.tables[d][x[d]][columns[d]]
-            if prod is None:
-                prod, total = k.copy(), k.copy()
-            else:
-                prod *= k
-                total += k
-        return (1.0 - self.rho) * prod + (self.rho / self.dims) * total
 
-    def _score(self, mats, rho, nugget, y):
-        from scipy.linalg import solve_triangular
+class _Encoder:
+    """Maps rows of value positions to centred numeric features by table lookup; columns of a group share a relevance."""
 
-        n = len(y)
-        prod = mats[0].copy()
-        total = mats[0].copy()
-        for k in mats[1:]:
-            prod *= k
-            total += k
-        K = (1.0 - rho) * prod + (rho / self.dims) * total
-        K[np.diag_indices(n)] += nugget
+    def __init__(self, params_values, identity_prior):
+        self.tables = []
+        wide = []
+        group = []
+        identities = 0
+        for d, values in enumerate(params_values):
+            values = list(values)
+            k = len(values)
+            if k < 2:
+                continue
+            if k > 2 and any(isinstance(v, str) for v in values):
+                table = np.eye(k) * math.sqrt(0.5)
+                self.tables.append((d, table - table.mean(0)))
+                group += [len(wide)] * k
+                wide.append(0.0)
+                continue
+            columns = [np.arange(k) / (k - 1.0)]
+            group.append(len(wide))
+            wide.append(0.0)
+            if k >= 5 and all(isinstance(v, (int, np.integer)) and v > 0 for v in values):
+                twos = []
+                for v in values:
+                    v, t = int(v), 0
+                    while v % 2 == 0 and t < 8:
+                        v //= 2
+                        t += 1
+                    twos.append(t)
+                twos = np.array(twos, dtype=float)
+                steps = np.diff(twos)
+                if twos.max() > twos.min() and (steps > 0).any() and (steps < 0).any():
+                    columns.append((twos - twos.min()) / (twos.max() - twos.min()))
+                    group.append(len(wide))
+                    wide.append(0.5)
+            table = np.array(columns, dtype=float).T
+            if k >= 3:
+                table = np.hstack([table, np.eye(k) * math.sqrt(0.5)])
+                group += [len(wide)] * k
+                wide.append(identity_prior)
+                identities += 1
+            self.tables.append((d, table - table.mean(0)))
+        self.log_extra = np.array(wide) if wide else np.zeros(1)
+        self.group = np.array(group if group else [0], dtype=np.int64)
+        self.base = max(1, len(wide) - identities)
+
+    def __call__(self, rows):
+        if not self.tables:
+            return np.zeros((len(rows), 1))
+        return np.hstack([table[rows[:, d]] for d, table in self.tables])
+
+
+def _fit_hyper(x, group, z, starts, prior_mean, prior_sd, maxiter):
+    """MAP estimate of log lengthscales, log nugget and log main-effect weight; the signal variance is profiled out."""
+    from scipy.linalg import cho_solve, cholesky
+    from scipy.optimize import minimize
+
+    n = len(x)
+    f = len(prior_mean) - 2
+    eye = np.eye(n)
+    diag = np.arange(n)
+
+    def objective(th):
+        a = x / np.exp(th[:f])[group]
+        nug = math.exp(th[f])
+        eta = math.exp(th[f + 1])
+        r = np.sqrt(3.0 * _sqdist(a, a))
+        e = np.exp(-r)
+        k = (1.0 + r) * e
+        k[diag, diag] = 1.0 + nug
+        lin = a @ a.T
+        k += eta * lin
         try:
-            L = np.linalg.cholesky(K)
+            low = cholesky(k, lower=True, check_finite=False)
         except np.linalg.LinAlgError:
-            return -float("inf"), 1.0
-        a = solve_triangular(L, y, lower=True, check_finite=False)
-        s2 = (float(a @ a) + 2.0) / (n + 2.0)
-        return -0.5 * (n + 2.0) * math.log(s2) - float(np.log(np.diag(L)).sum()), s2
+            return 1e10, np.zeros(f + 2)
+        kinv = cho_solve((low, True), eye, check_finite=False)
+        alpha = kinv @ z
+        s2 = (float(z @ alpha) + 1.0) / n
+        dev = (th - prior_mean) / prior_sd
+        value = 0.5 * n * math.log(s2) + float(np.log(np.diag(low)).sum()) + 0.5 * float(dev @ dev)
+        w = kinv - np.outer(alpha, alpha) / s2
+        we = 3.0 * w * e
+        grad = np.empty(f + 2)
+        column = we.sum(1) @ (a * a) - (a * (we @ a)).sum(0) - eta * (a * (w @ a)).sum(0)
+        grad[:f] = np.bincount(group, weights=column, minlength=f)
+        grad[f] = 0.5 * nug * float(np.trace(w))
+        grad[f + 1] = 0.5 * eta * float((w * lin).sum())
+        return value, grad + dev / prior_sd
 
-    @staticmethod
-    def _prior(theta, mix):
-        return -0.5 * (math.log(theta / 0.8) / 1.3) ** 2 - 0.3 * abs(mix - 0.3)
-
-    def fit(self, X, y, sweeps):
-        mats = []
-        for d in range(self.dims):
-            t = self.table(d, self.theta[d], self.mix[d])
-            mats.append(t[np.ix_(X[:, d], X[:, d])])
-        like, s2 = self._score(mats, self.rho, self.nugget, y)
-        for _ in range(sweeps):
-            order = list(range(self.dims))
-            random.shuffle(order)
-            for d in order:
-                theta, mix = self.theta[d], self.mix[d]
-                options = [(min(60.0, theta * 2.7), mix), (max(0.003, theta / 2.7), mix)]
-                if self.levels[d] > 2:
-                    options += [(theta, m) for m in self.mixes if m != mix]
-                current = like + self._prior(theta, mix)
-                for th, mx in options:
-                    old = mats[d]
-                    mats[d] = self.table(d, th, mx)[np.ix_(X[:, d], X[:, d])]
-                    new_like, new_s2 = self._score(mats, self.rho, self.nugget, y)
-                    value = new_like + self._prior(th, mx)
-                    if value > current + 1e-9:
-                        current, like, s2 = value, new_like, new_s2
-                        self.theta[d], self.mix[d] = th, mx
-                    else:
-                        mats[d] = old
-            for rho in self.rhos:
-                if rho != self.rho:
-                    new_like, new_s2 = self._score(mats, rho, self.nugget, y)
-                    if new_like > like:
-                        like, s2, self.rho = new_like, new_s2, rho
-            for nugget in self.nuggets:
-                if nugget != self.nugget:
-                    new_like, new_s2 = self._score(mats, self.rho, nugget, y)
-                    if new_like > like:
-                        like, s2, self.nugget = new_like, new_s2, nugget
-        self.scale2 = s2
-        self.make_tables()
+    bounds = [(math.log(0.05), math.log(60.0))] * f
+    bounds += [(math.log(1e-4), math.log(0.3)), (math.log(1e-3), math.log(100.0))]
+    best_th, best_val = starts[0], float("inf")
+    for start in starts:
+        res = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": maxiter})
+        if np.isfinite(res.fun) and res.fun < best_val:
+            best_th, best_val = np.array(res.x), float(res.fun)
+    return best_th
 
 
-class PivotFieldSearch(OptAlg):
-    """Conditions a Gaussian field over all configurations by rank-one pivots and searches with its posterior."""
+class MyOptimizer(OptAlg):
+    """Gaussian-process search in rounds with exact sequential updates on a pool, and niche rotation when stuck."""
 
-    def __init__(self, n_initial=8, gap_offset=0.12, refit_growth=1.25, max_train=300,
-                 local_period=4, patience=12, max_pool=20000):
+    def __init__(self, n_initial=10, local_share=0.2, warp=0.1, length_prior=0.5, inflation=0.3, train_cap=400,
+                 identity_prior=1.0, main_effects=1.0):
         super().__init__()
+        self.identity_prior = identity_prior
+        self.main_effects = main_effects
         self.n_initial = n_initial
-        self.gap_offset = gap_offset
-        self.refit_growth = refit_growth
-        self.max_train = max_train
-        self.local_period = local_period
-        self.patience = patience
-        self.max_pool = max_pool
-
-    # ---- warping of costs, fixed between two rebuilds ----
-
-    def _set_warp(self, costs):
-        valid = np.array([c for c in costs if c < 1e300])
-        self.has_valid = len(valid) > 0
-        self.w_mean, self.w_std = 0.0, 1.0
-        if not self.has_valid:
-            return
-        self.w_best = float(valid.min())
-        gap = float(np.median(valid)) - self.w_best
-        if gap <= 0:
-            gap = float(valid.max()) - self.w_best
-        if gap <= 0:
-            gap = max(abs(self.w_best) * 1e-3, 1e-12)
-        self.w_gap = gap
-        w = np.array([self._raw(c) for c in valid])
-        self.w_worst = float(w.max())
-        full = np.array([self._raw(c) for c in costs])
-        self.w_mean = float(full.mean())
-        self.w_std = max(float(full.std()), 1e-6)
-
-    def _raw(self, cost):
-        if not self.has_valid:
-            return 0.0
-        if cost > 1e300:
-            return self.w_worst
-        off = self.gap_offset
-        u = (cost - self.w_best) / self.w_gap + off
-        if u < off:
-            return math.log(off) + max(-10.0, (u - off) / off)
-        return math.log(u)
-
-    def _warp(self, cost):
-        return (self._raw(cost) - self.w_mean) / self.w_std
-
-    # ---- the field ----
-
-    def _subset(self, limit):
-        n = len(self.history)
-        if n <= limit:
-            return list(range(n))
-        order = sorted(range(n), key=lambda i: self.history[i][1])
-        half = limit // 2
-        return order[:half] + random.sample(order[half:], limit - half)
-
-    def _rebuild(self):
-        costs = [c for _, c in self.history]
-        self._set_warp(costs)
-        n = len(self.history)
-        if n >= 4 and self.has_valid:
-            chosen = self._subset(min(160, self.max_train))
-            X = self.rows[[self.history[i][0] for i in chosen]]
-            y = np.array([self._warp(costs[i]) for i in chosen])
-            self.kernel.fit(X, y, 2 if n < 60 else 1)
-        limit = self.max_train if n <= self.max_train else max(8, int(0.75 * self.max_train))
-        train = self._subset(limit)
-        if self.size <= self.max_pool:
-            pool = np.arange(self.size)
-        else:
-            parts = [np.array(random.sample(range(self.size), self.max_pool)),
-                     np.array([i for i, _ in self.history], dtype=int)]
-            for i, _ in sorted(self.history, key=lambda h: h[1])[:5]:
-                parts.append(np.flatnonzero((self.rows != self.rows[i]).sum(axis=1) == 1))
-            pool = np.unique(np.concatenate(parts).astype(int))
-        self.pool = pool
-        self.pool_rows = self.rows[pool]
-        self.columns = [np.ascontiguousarray(self.pool_rows[:, d]) for d in range(self.kernel.dims)]
-        self.open = np.array([int(i) not in self.measured for i in pool], dtype=bool)
-        m = len(pool)
-        self.V = np.zeros((len(train) + 32, m), dtype=np.float32)
-        self.rank = 0
-        self.mean = np.zeros(m)
-        self.var = np.ones(m)
-        for i in train:
-            self._condition(self.history[i][0], self.history[i][1])
-        self.next_rebuild = max(n + 3, int(math.ceil(n * self.refit_growth)))
-        self.next_rebuild = min(self.next_rebuild, n + max(20, self.max_train // 4))
-
-    def _position(self, index):
-        return int(np.searchsorted(self.pool, index))
-
-    def _condition(self, index, cost):
-        j = self._position(index)
-        k = self.rank
-        if k == len(self.V):
-            grown = np.zeros((k + 64, self.V.shape[1]), dtype=np.float32)
-            grown[:k] = self.V
-            self.V = grown
-        column = self.kernel.column(self.pool_rows[j], self.columns)
-        if k:
-            column = column - self.V[:k, j].copy() @ self.V[:k]
-        pivot = math.sqrt(max(float(self.var[j]), 0.0) + self.kernel.nugget)
-        v = column / pivot
-        self.V[k] = v
-        self.rank = k + 1
-        self.mean += v * ((self._warp(cost) - float(self.mean[j])) / pivot)
-        self.var -= v * v
-        np.maximum(self.var, 1e-7, out=self.var)
-
-    # ---- choice of the next configuration ----
-
-    def _expected_improvement(self, best_y):
-        from scipy.special import ndtr
-
-        sd = np.sqrt(self.var * self.kernel.scale2)
-        gain = best_y - self.mean
-        z = gain / sd
-        return gain * ndtr(z) + sd * np.exp(-0.5 * z * z) * 0.3989422804014327
-
-    def _choose_initial(self):
-        options = np.flatnonzero(self.open)
-        if len(options) > 60:
-            options = np.array(random.sample(list(options), 60))
-        return int(options[int(np.argmax(self.var[options]))])
-
-    def _choose(self, step):
-        if len(self.history) < self.n_initial or not self.has_valid:
-            return self._choose_initial()
-        best_index, best_cost = self.best
-        if self.local_period > 1 and step % self.local_period == 0:
-            ranked = sorted(self.history, key=lambda h: h[1])
-            reach = min(len(ranked), 1 + self.stall // max(1, self.patience), 8)
-            first = random.randrange(reach)
-            for center, cost in ranked[first:first + 3]:
-                if cost > 1e300:
-                    break
-                near = ((self.pool_rows != self.rows[center]).sum(axis=1) == 1) & self.open
-                near = np.flatnonzero(near)
-                if len(near):
-                    sd = np.sqrt(self.var[near] * self.kernel.scale2)
-                    return int(near[int(np.argmin(self.mean[near] - 0.4 * sd))])
-        ei = self._expected_improvement(self._warp(best_cost))
-        if self.stall >= self.patience and step % 2 == 1:
-            j = self._position(best_index)
-            corr = self.kernel.column(self.pool_rows[j], self.columns)
-            ei = ei * np.maximum(1e-6, 1.0 - corr)
-        ei = np.where(self.open, ei, -1.0)
-        j = int(np.argmax(ei))
-        if not self.open[j] or not ei[j] > 0:
-            options = np.flatnonzero(self.open)
-            sd = np.sqrt(self.var[options] * self.kernel.scale2)
-            j = int(options[int(np.argmin(self.mean[options] - 2.0 * sd))])
-        return j
+        self.local_share = local_share
+        self.warp = warp
+        self.length_prior = length_prior
+        self.inflation = inflation
+        self.train_cap = train_cap
 
     def __call__(self, func, searchspace):
-        configs = searchspace.list
-        self.size = len(configs)
-        rows = np.asarray(searchspace.get_list_param_indices_numpy()).astype(np.int64)
-        keep = [d for d in range(rows.shape[1]) if rows[:, d].max() > rows[:, d].min()]
-        if not keep:
-            keep = [0]
-        self.rows = np.ascontiguousarray(rows[:, keep])
-        self.kernel = _LevelKernel([int(self.rows[:, d].max()) + 1 for d in range(len(keep))])
-        self.history = []
-        self.measured = set()
-        self.best = (None, float("inf"))
-        self.stall = 0
-        self.has_valid = False
-        self._rebuild()
-        self.next_rebuild = max(2, self.n_initial)
-        step = 0
-        while func.budget_spent_fraction < 1 and len(self.measured) < self.size:
-            if len(self.history) >= self.next_rebuild or not self.open.any():
-                self._rebuild()
-                if not self.open.any():
-                    rest = [i for i in range(self.size) if i not in self.measured]
-                    index = random.choice(rest)
-                    cost = func(tuple(configs[index]))
-                    self.measured.add(index)
-                    self.history.append((index, cost))
-                    if cost < self.best[1]:
-                        self.best = (index, cost)
-                        self.stall = 0
-                    self.next_rebuild = len(self.history)
-                    continue
-            j = self._choose(step)
-            step += 1
-            index = int(self.pool[j])
-            cost = func(tuple(configs[index]))
-            self.measured.add(index)
-            self.open[j] = False
-            self.history.append((index, cost))
-            if cost < self.best[1]:
-                self.best = (index, cost)
-                self.stall = 0
-            else:
-                self.stall += 1
-            if len(self.history) < self.next_rebuild:
-                self._condition(index, cost)
-        best_index, best_cost = self.best
-        if best_index is None:
-            return None, float("inf")
-        return configs[best_index], best_cost
+        self.func = func
+        self.space = searchspace
+        self.configs = searchspace.list
+        self.total = len(self.configs)
+        self.rows = np.asarray(searchspace.get_list_param_indices_numpy()).astype(np.int64)
+        self.encode = _Encoder(searchspace.params_values, self.identity_prior)
+        self.seen = np.zeros(self.total, dtype=bool)
+        self.costs = {}
+        self.good = []
+        self.failed = []
+        self.best_config, self.best_cost = None, float("inf")
+        self.stagnation = 0
+        self.neighbor_cache = {}
+
+        self._initial_design()
+        if self._running():
+            self._model_search()
+        return self.best_config, self.best_cost
+
+    # ---------------------------------------------------------------- basics
+
+    def _running(self):
+        return len(self.costs) < self.total and self.func.budget_spent_fraction < 1
+
+    def _measure(self, index):
+        index = int(index)
+        config = tuple(self.configs[index])
+        cost = self.func(config)
+        self.seen[index] = True
+        self.costs[index] = cost
+        self.stagnation += 1
+        if cost < 1e300:
+            self.good.append(index)
+        else:
+            self.failed.append(index)
+        if self.best_config is None or cost < self.best_cost:
+            self.best_config, self.best_cost = config, cost
+            self.stagnation = 0
+        return cost
+
+    def _neighbors(self, index):
+        found = self.neighbor_cache.get(index)
+        if found is None:
+            found = []
+            for config in self.space.get_neighbors(tuple(self.configs[index]), "Hamming"):
+                position = self.space.get_param_config_index(tuple(config))
+                if position is not None:
+                    found.append(int(position))
+            self.neighbor_cache[index] = found
+        return [i for i in found if not self.seen[i]]
+
+    # -------------------------------------------------------- initial design
+
+    def _initial_design(self):
+        bins, counts = [], []
+        for values in self.space.params_values:
+            k = len(values)
+            b = min(k, 4)
+            bins.append((np.arange(k) * b) // k)
+            counts.append(np.zeros(b))
+        while self._running():
+            n = len(self.costs)
+            if len(self.good) >= 3:
+                if n >= self.n_initial or (n >= 4 and self.func.budget_spent_fraction > 0.12):
+                    return
+            free = np.flatnonzero(~self.seen)
+            cand = free[np.random.randint(0, len(free), size=60)]
+            score = np.random.random(len(cand)) * 0.5
+            for d in range(len(bins)):
+                if len(counts[d]) > 1:
+                    score += counts[d][bins[d][self.rows[cand, d]]]
+            index = int(cand[int(np.argmin(score))])
+            self._measure(index)
+            for d in range(len(bins)):
+                counts[d][bins[d][self.rows[index, d]]] += 1.0
+
+    # ---------------------------------------------------------- model search
+
+    def _warp(self, cost, low, scale):
+        gap = (cost - low) / scale
+        if gap >= 0:
+            return math.log(self.warp + gap)
+        return math.log(self.warp) + max(gap / self.warp, -2.0)
+
+    def _training_set(self, cap, share):
+        good = sorted(self.good, key=self.costs.get)
+        if len(good) + len(self.failed) <= cap:
+            return good, list(self.failed)
+        head = min(len(good), int(cap * share))
+        rest = good[head:] + self.failed
+        picked = random.sample(rest, min(len(rest), cap - head))
+        good_set = set(good)
+        chosen = good[:head] + [i for i in picked if i in good_set]
+        return chosen, [i for i in picked if i not in good_set]
+
+    def _niches(self, limit):
+        centres = []
+        for i in sorted(self.good, key=self.costs.get)[:80]:
+            row = self.rows[i]
+            if all(int((row != self.rows[c]).sum()) >= 2 for c in centres):
+                centres.append(i)
+                if len(centres) >= limit:
+                    break
+        return centres
+
+    def _mutants(self, centres, amount):
+        values = self.space.params_values
+        free = [d for d in range(len(values)) if len(values[d]) > 1]
+        found = []
+        if not free:
+            return found
+        for _ in range(amount):
+            base = list(self.configs[centres[int(len(centres) * random.random() ** 2)]])
+            for d in random.sample(free, min(len(free), random.choice((2, 2, 3)))):
+                base[d] = random.choice(values[d])
+            config = tuple(base)
+            if self.space.is_param_config_valid(config):
+                position = self.space.get_param_config_index(config)
+                if position is not None and not self.seen[position]:
+                    found.append(int(position))
+        return found
+
+    def _pool(self, centres, carry, size):
+        free = np.flatnonzero(~self.seen)
+        local = {}
+        for rank, c in enumerate(centres):
+            near = self._neighbors(c)
+            cap = 150 if rank == 0 else 60
+            local[c] = near if len(near) <= cap else random.sample(near, cap)
+        if len(free) <= size:
+            return free, local
+        parts = [np.array(near, dtype=np.int64) for near in local.values() if near]
+        extra = self._mutants(centres, 200) + [i for i in carry if not self.seen[i]]
+        if extra:
+            parts.append(np.array(extra, dtype=np.int64))
+        used = sum(len(p) for p in parts)
+        parts.append(free[np.random.randint(0, len(free), size=max(size - used, size // 2))])
+        return np.unique(np.concatenate(parts)), local
+
+    def _model_search(self):
+        from scipy.linalg import cholesky, solve_triangular
+        from scipy.special import ndtr
+
+        f = len(self.encode.log_extra)
+        group = self.encode.group
+        prior_mean = np.append(
+            math.log(self.length_prior * math.sqrt(self.encode.base)) + self.encode.log_extra,
+            [math.log(3e-3), math.log(self.main_effects)],
+        )
+        prior_sd = np.append(np.full(f, 1.2), [1.5, 1.5])
+        theta = prior_mean.copy()
+        next_fit = 0
+        carry = []
+
+        while self._running():
+            n = len(self.costs)
+
+            # warped targets
+            y = np.array([self.costs[i] for i in self.good])
+            low = float(y.min())
+            scale = float(np.median(y)) - low
+            if not scale > 0:
+                scale = float(y.max()) - low
+            if not scale > 0:
+                scale = 1.0
+            warped = {i: self._warp(self.costs[i], low, scale) for i in self.good}
+            bad_value = float(np.quantile(np.array(list(warped.values())), 0.9))
+
+            if n >= next_fit:
+                ok, bad = self._training_set(200, 0.4)
+                z = np.array([warped[i] for i in ok] + [bad_value] * len(bad))
+                dev = float(z.std())
+                if dev > 1e-12:
+                    z = (z - z.mean()) / dev
+                    x = self.encode(self.rows[np.array(ok + bad, dtype=np.int64)])
+                    theta = _fit_hyper(x, group, z, [theta, prior_mean], prior_mean, prior_sd, 20)
+                next_fit = int(math.ceil(n * 1.25)) + 1
+
+            # posterior over the pool of this round
+            ok, bad = self._training_set(max(20, int(self.train_cap)), 0.6)
+            z = np.array([warped[i] for i in ok] + [bad_value] * len(bad))
+            centre = float(z.mean())
+            dev = float(z.std())
+            if not dev > 1e-12:
+                dev = 1.0
+            z = (z - centre) / dev
+            length, nug, eta = np.exp(theta[:f])[group], math.exp(theta[f]), math.exp(theta[f + 1])
+            a = self.encode(self.rows[np.array(ok + bad, dtype=np.int64)]) / length
+            m = len(z)
+            size = int(min(6000, max(800, 300000 // m)))
+            centres = self._niches(6)
+            pool, local = self._pool(centres, carry, size)
+            if len(pool) == 0:
+                return
+            k = _kernel(a, a, eta)
+            k[np.arange(m), np.arange(m)] = 1.0 + eta * (a * a).sum(1) + nug
+            try:
+                chol = cholesky(k, lower=True, check_finite=False)
+            except np.linalg.LinAlgError:
+                theta = prior_mean.copy()
+                theta[f] = math.log(0.05)
+                next_fit = n + 10
+                self._measure(random.choice(list(pool)))
+                continue
+            b = self.encode(self.rows[pool]) / length
+            steps = int(min(1 + n // 15, 16, len(pool)))
+            v = np.empty((m + steps, len(pool)))
+            v[:m] = solve_triangular(chol, _kernel(a, b, eta), lower=True, check_finite=False)
+            w = solve_triangular(chol, z, lower=True, check_finite=False)
+            mu = w @ v[:m]
+            var = 1.0 + eta * (b * b).sum(1) - (v[:m] ** 2).sum(0)
+            s2 = (float(w @ w) + 1.0) / m
+            alive = np.ones(len(pool), dtype=bool)
+            masks = [np.isin(pool, np.array(local[c], dtype=np.int64)) for c in centres if local[c]]
+            z_best = float(z.min())
+            acquisition = None
+
+            for _ in range(steps):
+                if not self._running():
+                    return
+                patience = 20.0 + 0.1 * len(self.costs)
+                inflate = 1.0 + self.inflation * math.log1p(self.stagnation / patience)
+                sd = np.sqrt(np.maximum(s2 * var, 1e-10)) * inflate
+                u = (z_best - mu) / sd
+                ei = sd * (u * ndtr(u) + np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi))
+                acquisition = np.where(alive, np.maximum(ei, 0.0) - 1e-14 * (mu - sd), -np.inf)
+                j = int(np.argmax(acquisition))
+                if random.random() < self.local_share:
+                    open_masks = [mask & alive for mask in masks]
+                    open_masks = [mask for mask in open_masks if mask.any()]
+                    if open_masks:
+                        stay = max(0.1, 0.6 / (1.0 + self.stagnation / patience))
+                        pick = 0
+                        while pick < len(open_masks) - 1 and random.random() > stay:
+                            pick += 1
+                        j = int(np.argmin(np.where(open_masks[pick], mu - 0.5 * sd, np.inf)))
+
+                before = self.best_cost
+                cost = self._measure(pool[j])
+                alive[j] = False
+                if cost < before or not alive.any():
+                    break
+                target = self._warp(cost, low, scale) if cost < 1e300 else bad_value
+                target = (target - centre) / dev
+                cov = _kernel(b[j:j + 1], b, eta)[0] - v[:m, j] @ v[:m]
+                spread = math.sqrt(max(float(var[j]), 0.0) + nug)
+                row = cov / spread
+                shift = (target - float(mu[j])) / spread
+                mu = mu + row * shift
+                var = var - row * row
+                v[m] = row
+                m += 1
+
+            if acquisition is not None:
+                top = np.argsort(-acquisition)[:60]
+                carry = [int(pool[t]) for t in top if alive[t]]
 
 
 _options = {
-    "n_initial": ("n initial", 8),
-    "gap_offset": ("gap offset", 0.12),
-    "refit_growth": ("refit growth", 1.25),
-    "max_train": ("max train", 300),
-    "local_period": ("local period", 4),
-    "patience": ("patience", 12),
-    "max_pool": ("max pool", 20000),
+    "n_initial": ("n initial", 10),
+    "local_share": ("local share", 0.2),
+    "warp": ("warp", 0.1),
+    "length_prior": ("length prior", 0.5),
+    "inflation": ("inflation", 0.3),
+    "train_cap": ("train cap", 400),
+    "identity_prior": ("identity prior", 1.0),
+    "main_effects": ("main effects", 1.0),
 }
 
 
@@ -388,7 +466,7 @@ def tune(searchspace, runner, tuning_options):
         raise ValueError("A starting point (x0) is not supported by this strategy.")
     values = common.get_options(tuning_options.strategy_options, _options)
     hyperparameters = dict(zip(_options, values, strict=True))
-    optimizer = PivotFieldSearch(**hyperparameters)
+    optimizer = MyOptimizer(**hyperparameters)
     kwargs = getattr(optimizer, "costfunc_kwargs", {"scaling": False, "snap": False})
     cost_func = _CostFunc(searchspace, tuning_options, runner, **kwargs)
     if kwargs.get("scaling"):
