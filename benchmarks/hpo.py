@@ -84,7 +84,7 @@ class Row:
         gain: Of the pruned study's best over the defaults.
         gain_full: Of the best of the study without pruning over the defaults.
         pruning_costs: Of the best of the pruned study over that of the other: no less than 0 if quality is equal.
-        failure: Why the strategy failed on the judging spaces, with its defaults or tuned; gains are then unknown.
+        failure: Why the strategy failed on the judging spaces, with its defaults or tuned; it then counts in no mean.
         runs: Runs of the pruned study.
         runs_full: Runs of the study without pruning.
         seconds: Wall-clock time of the pruned study.
@@ -235,8 +235,7 @@ def known(value: Any) -> Any:
 
 
 def mean_gain(gains: Sequence[Gain]) -> Gain:
-    """Mean over the strategies that did not fail; the interval is that of the runs' luck, for these strategies."""
-    gains = [entry for entry in gains if not math.isnan(entry.mean)]
+    """Mean over strategies that did not fail; the interval is that of the runs' luck, for these strategies."""
     if not gains:
         return Gain(math.nan, math.nan, math.nan)
     mean = sum(entry.mean for entry in gains) / len(gains)
@@ -258,9 +257,10 @@ def print_summary(rows: Sequence[Row]) -> None:
         if row.failure:
             print(f"{row.name} failed on a judging space and counts in no mean; {row.failure}")
     fewer = sum(row.runs_full for row in rows) / sum(row.runs for row in rows)
-    tuned, full = (mean_gain([getattr(row, name) for row in rows]) for name in ("gain", "gain_full"))
+    sound = [row for row in rows if not row.failure]
+    tuned, full = (mean_gain([getattr(row, name) for row in sound]) for name in ("gain", "gain_full"))
     print(f"{'mean':26}{'':8}  {tuned!s:24}{full!s:24}{'':13}{fewer:6.1f}x")
-    costs = mean_gain([row.pruning_costs for row in rows])
+    costs = mean_gain([row.pruning_costs for row in sound])
     print(f"\ntuned with pruning less tuned without: {costs}; pruning needs {fewer:.1f} times fewer runs", flush=True)
 
 

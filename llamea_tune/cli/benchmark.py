@@ -161,6 +161,8 @@ def benchmark(
         show_benchmark(outcome)
     if not quiet:
         progress.say_what_it_took(outcome.kept, store.folder)
+    if all(row.card.mean is None for row in outcome.rows):
+        raise typer.Exit(1)
 
 
 def _both(progress: Observer, writer: Observer | None) -> Observer:

@@ -29,9 +29,10 @@ def show_benchmark(outcome: Benchmark) -> None:
 def summary_table(outcome: Benchmark) -> Table:
     """One row for each strategy, best first."""
     table = _table(_title(outcome))
-    table.caption = (
-        f"≈ not significantly worse than the best: paired permutation test, Holm-corrected, {SIGNIFICANCE:.0%}"
-    )
+    if any(row.to_best is not None for row in outcome.rows):
+        table.caption = (
+            f"≈ not significantly worse than the best: paired permutation test, Holm-corrected, {SIGNIFICANCE:.0%}"
+        )
     table.add_column("#", justify="right")
     table.add_column("strategy", overflow="fold")
     for heading in ("score", "95 % interval", "place", "to best", "p", "own ms"):

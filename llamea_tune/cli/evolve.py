@@ -48,7 +48,9 @@ def evolve(
     live_recordings: live.Recordings = Path("live"),
     proposer: Annotated[
         str,
-        typer.Option(help="Who proposes: offline, openai:MODEL[@URL], handoff:FOLDER or replay:PATH."),
+        typer.Option(
+            help="Who proposes: offline, openai:MODEL[@URL], handoff:FOLDER, replay:PATH or replay-by-key:PATH."
+        ),
     ] = "offline",
     max_candidates: Annotated[int, typer.Option(help="Candidates to propose in all.")] = 24,
     parents: Annotated[int, typer.Option(help="Candidates that survive each generation.")] = 4,

@@ -14,7 +14,8 @@ _HELP = """
 Go on with a run that was interrupted, from where its logs end.
 
 Nothing that was done is done again; the outcome is that of a run without the interruption. With
---max-candidates it goes on to more candidates, also where it had come to its end.
+--max-candidates it goes on to more candidates, also where it had come to its end; what --hpo-runs allows
+grows with them.
 
 [bold]Examples[/]
 
@@ -34,7 +35,7 @@ def resume(
     max_candidates: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Candidates to propose in all, if more than the run was started for.", show_default=False
+            min=1, help="Candidates to propose in all, if not as many as the run was started for.", show_default=False
         ),
     ] = None,
     jobs: options.Jobs = None,
@@ -43,13 +44,13 @@ def resume(
     as_json: options.AsJson = False,
 ) -> None:
     """Rebuild the state from the run's logs, and carry the rest out."""
-    from llamea_tune.evolution.assemble import extend, run_spaces
+    from llamea_tune.evolution.assemble import run_spaces, set_max_candidates
     from llamea_tune.evolution.run_directory import RunDirectory
 
     directory = RunDirectory.open_existing(run)
-    if max_candidates is not None:
-        extend(directory, max_candidates)
     with run_spaces(directory, live.sampling_lines(quiet=quiet)) as spaces:
+        if max_candidates is not None:
+            set_max_candidates(directory, max_candidates)
         carry_out_visibly(
             directory,
             spaces,

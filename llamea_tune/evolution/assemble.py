@@ -19,7 +19,7 @@ from llamea_tune.evolution.recorded_llm import RecordedLLM
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.tuning import make_tuner
-from llamea_tune.exceptions import RunDirectoryError
+from llamea_tune.exceptions import RunDirectoryError, SettingsError
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
 from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
@@ -87,22 +87,29 @@ def _loaded(record: Mapping[str, Any]) -> Space:
     return load_space(Path(record["source"]), t1=Path(record["t1"]) if record["t1"] else None, name=record["name"])
 
 
-def extend(run: RunDirectory, max_candidates: int) -> None:
-    """Let a run go on to more candidates than it was started for, whether it has ended or not.
+def set_max_candidates(run: RunDirectory, max_candidates: int) -> None:
+    """Let a run end with another number of candidates than it was started for, whether it has ended or not.
 
-    Where the last generation is a full one, the outcome is that of a run that was started for as many.
+    Where its last generation was a full one, it then ends as a run that was started for as many candidates, and for as
+    many runs of tuning: what these may be in all changes in proportion.
 
     Args:
         run: The run directory.
         max_candidates: Candidates to propose in all, those that are there included.
 
     Raises:
-        SettingsError: The run is for more candidates already.
+        SettingsError: The run has more candidates already.
         RunDirectoryError: Another process holds the run, or the disk is full.
     """
     with run.locked():
         header = run.header()
-        settings = Settings.from_json(header["settings"]).extended(max_candidates)
+        n_judged = len(run.candidates())
+        if max_candidates < n_judged:
+            message = (
+                f"--max-candidates is {max_candidates}, but {run.path} has {n_judged} candidates already; raise it."
+            )
+            raise SettingsError(message)
+        settings = Settings.from_json(header["settings"]).with_max_candidates(max_candidates)
         run.write_json("run.json", {**header, "settings": settings.to_json()})
 
 

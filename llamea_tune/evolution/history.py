@@ -47,6 +47,10 @@ class History:
         """Whether the candidate was scored again on fresh seeds."""
         return candidate.id in self._confirmed
 
+    def has_later_than(self, generation: int) -> bool:
+        """Whether a candidate of a later generation was judged."""
+        return any(entry.candidate.generation > generation for entry in self._judged.values())
+
     def before(self, generation: int) -> History:
         """The history as it was when `generation` was planned."""
         judged = {key: entry for key, entry in self._judged.items() if entry.candidate.generation < generation}

@@ -9,8 +9,10 @@ from typing import Any
 from llamea_tune.evolution.events import FinalStarted, Observer, RunsDone
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.judge import contender
+from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.selection import by_fitness
 from llamea_tune.evolution.settings import Settings
+from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.runners.trace import RunResult
 from llamea_tune.scoring import Scorecard, Scorer, scorecard
 from llamea_tune.scoring.benchmark import thinned
@@ -41,14 +43,21 @@ class Row:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Rows, best first; and how many runs per space are behind each."""
+    """The outcome of a run.
+
+    Attributes:
+        rows: Best first.
+        repeats: Runs per space behind each.
+        n_candidates: Candidates that the run had judged by then.
+    """
 
     rows: tuple[Row, ...]
     repeats: int
+    n_candidates: int
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data. It holds no timings, so the same seed and replies give the same bytes."""
-        return {"repeats": self.repeats, "rows": [asdict(row) for row in self.rows]}
+        return {"repeats": self.repeats, "candidates": self.n_candidates, "rows": [asdict(row) for row in self.rows]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Leaderboard:
@@ -57,7 +66,7 @@ class Leaderboard:
             Row(**{**row, "interval": None if row["interval"] is None else tuple(row["interval"])})
             for row in data["rows"]
         )
-        return cls(tuple(rows), data["repeats"])
+        return cls(tuple(rows), data["repeats"], data["candidates"])
 
     @property
     def winner(self) -> Row | None:
@@ -87,7 +96,23 @@ def make_leaderboard(history: History, scorer: Scorer, settings: Settings, obser
     ]
     rows = [_row(card, candidate) for card, (_, candidate) in zip(cards, entries, strict=True)]
     rows.sort(key=lambda row: (row.mean is None, -(row.mean or 0.0), row.label))
-    return Leaderboard(tuple(rows), settings.final_repeats)
+    return Leaderboard(tuple(rows), settings.final_repeats, len(history))
+
+
+def read_leaderboard(run: RunDirectory) -> Leaderboard | None:
+    """The leaderboard of a run; None if there is none, or if the run has gone on since.
+
+    Raises:
+        RunDirectoryError: It is corrupt.
+    """
+    if not run.has("leaderboard.json"):
+        return None
+    try:
+        board = Leaderboard.from_json(run.read_json("leaderboard.json"))
+    except (KeyError, TypeError, ValueError) as err:
+        path = run.path / "leaderboard.json"
+        raise RunDirectoryError(f"{path} holds no leaderboard; remove it, and resume the run to make it anew.") from err
+    return board if board.n_candidates == len(run.candidates()) else None
 
 
 def _runs(entry: Contender, scorer: Scorer, repeats: int, observe: Observer) -> dict[str, list[RunResult]]:

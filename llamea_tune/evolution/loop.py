@@ -56,6 +56,8 @@ def evolve(
     judge = Judge(scorer, run.candidates())
     n_generations = len(generation_sizes(settings))
     for generation in range(n_generations):
+        if history.has_later_than(generation):
+            continue  # it is complete, and what is kept of it was decided before the next one began
         planned = plan_generation(generation, settings, history.before(generation), selection, descriptions)
         missing = [entry for entry in planned if entry.id not in history]
         observe(GenerationStarted(generation, n_generations, len(missing)))

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from llamea_tune.candidate import CandidateState, Evaluation, Scored
 from llamea_tune.evolution.history import History
-from llamea_tune.evolution.leaderboard import Leaderboard, Row
+from llamea_tune.evolution.leaderboard import Leaderboard, Row, read_leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.selection import by_fitness
 from llamea_tune.evolution.settings import Settings
@@ -42,7 +42,7 @@ def export_request(
     header = run.header()
     settings = Settings.from_json(header["settings"])
     history = History(run.candidates(), run.confirmations())
-    board = Leaderboard.from_json(run.read_json("leaderboard.json")) if run.has("leaderboard.json") else None
+    board = read_leaderboard(run)
     chosen = _choose(history, board, candidate_id, run)
     row = next((row for row in board.rows if row.candidate == chosen.candidate.id), None) if board else None
     mean, scores = _scores(row, board, chosen.evaluation)

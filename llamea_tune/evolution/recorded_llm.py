@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from llamea_tune.evolution.journal import Journal
+from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.llm.exchanges import exchange_from_json, exchange_to_json
 from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt
 
@@ -24,7 +25,11 @@ class RecordedLLM:
         """
         self._llm = llm
         self._journal = journal
-        exchanges = map(exchange_from_json, journal.records())
+        try:
+            exchanges = [exchange_from_json(record) for record in journal.records()]
+        except ValueError as err:
+            message = f"{journal.path} holds a line that is no exchange ({err}); remove that line, or restore the file."
+            raise RunDirectoryError(message) from err
         self._answered = {prompt: completion for prompt, completion in exchanges if completion.text}
         self._lock = threading.Lock()
         self._closed = False

@@ -74,9 +74,13 @@ class RunDirectory:
         if not (path / "run.json").is_file():
             raise RunDirectoryError(f"{path} is no run directory: it has no run.json; give one that evolve made.")
         run = cls(path)
-        written = run.header().get("format")
+        header = run.header()
+        written = header.get("format")
         if written != FORMAT:
             raise RunDirectoryError(f"{path} was written in format {written}, this version reads format {FORMAT}.")
+        missing = [name for name in ("settings", "spaces", "versions") if name not in header]
+        if missing:
+            raise RunDirectoryError(f"{path / 'run.json'} lacks {', '.join(missing)}; restore it from a copy.")
         return run
 
     @contextmanager

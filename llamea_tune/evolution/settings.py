@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from math import inf
 from typing import Any, get_args, get_type_hints
 
 from llamea_tune.evolution.selection import SELECTIONS
@@ -77,6 +78,8 @@ class Settings:
         for name in ("hpo_trials", "hpo_runs"):
             if getattr(self, name) < 0:
                 raise SettingsError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must not be negative.")
+        if not 0.0 < self.limits.wall_s < inf:
+            raise SettingsError(f"--timeout is {self.limits.wall_s:g}; it must be a number of seconds above 0.")
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"--seed is {self.seed}; it must lie between 0 and 4294967295.")
         for name, choices in _CHOICES.items():
@@ -84,16 +87,8 @@ class Settings:
                 option = name.replace("_", "-")
                 raise SettingsError(f"--{option} is {getattr(self, name)!r}; choose one of: {', '.join(choices)}.")
 
-    def extended(self, max_candidates: int) -> Settings:
-        """The same settings for a longer run; what tuning may take grows in proportion.
-
-        Raises:
-            SettingsError: The run would be shorter.
-        """
-        if max_candidates < self.max_candidates:
-            raise SettingsError(
-                f"--max-candidates is {max_candidates}, but the run is for {self.max_candidates}; it can only be raised."
-            )
+    def with_max_candidates(self, max_candidates: int) -> Settings:
+        """The same settings for a run of another length; what tuning may take changes in proportion."""
         hpo_runs = round(self.hpo_runs * max_candidates / self.max_candidates)
         return replace(self, max_candidates=max_candidates, hpo_runs=hpo_runs)
 
@@ -106,7 +101,7 @@ class Settings:
         """Read back what `to_json` gave; settings unknown to this version are refused.
 
         Raises:
-            SettingsError: A setting is unknown.
+            SettingsError: A setting is unknown, or of a wrong type.
         """
         known = {f.name for f in fields(cls)}
         unknown = sorted(set(data) - known)
@@ -114,9 +109,12 @@ class Settings:
             raise SettingsError(f"the run has settings this version does not know: {', '.join(unknown)}.")
         values = dict(data)
         hints = get_type_hints(cls)
-        for name, value in values.items():
-            if isinstance(value, list):
-                values[name] = tuple(value)
-            elif hints[name] is Limits:
-                values[name] = Limits(**value)
-        return cls(**values)
+        try:
+            for name, value in values.items():
+                if isinstance(value, list):
+                    values[name] = tuple(value)
+                elif hints[name] is Limits:
+                    values[name] = Limits(**value)
+            return cls(**values)
+        except TypeError as err:
+            raise SettingsError(f"a setting of the run is of a wrong type ({err}); restore its run.json.") from err

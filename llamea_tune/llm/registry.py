@@ -17,6 +17,7 @@ BUILT_IN = tuple(
         ("openai", "llamea_tune.llm.openai_compatible:from_spec"),
         ("handoff", "llamea_tune.llm.handoff:from_spec"),
         ("replay", "llamea_tune.llm.replay:from_spec"),
+        ("replay-by-key", "llamea_tune.llm.replay:by_key_from_spec"),
     )
 )
 
@@ -46,7 +47,8 @@ def make_llm(spec: str, **options: object) -> LanguageModel:
 
     Args:
         spec: A name, and behind a colon what that kind takes: `"openai:gpt-4o"`,
-            `"openai:qwen2.5-coder@http://localhost:11434/v1"`, `"handoff:FOLDER"`, `"replay:PATH"`.
+            `"openai:qwen2.5-coder@http://localhost:11434/v1"`, `"handoff:FOLDER"`, `"replay:PATH"`,
+            `"replay-by-key:PATH"`.
         **options: Options of that kind, such as `timeout_s`; None stands for its default.
 
     Raises:

@@ -61,7 +61,7 @@ class Replay:
             if self._strict:
                 message = (
                     f"prompt {prompt.key} is not the one recorded in {self._path}; replay with the settings, spaces and "
-                    "version of the recorded run, or with strict=False to take its reply all the same"
+                    f"version of the recorded run, or take its replies all the same with replay-by-key:{self._path}"
                 )
                 raise ProposerError(message)
         if not completion.text.strip():
@@ -69,8 +69,17 @@ class Replay:
         return completion
 
 
-def from_spec(argument: str, *, strict: bool = True) -> Replay:
+def from_spec(argument: str) -> Replay:
     """Make it from the part of a spec behind `replay:`, the path."""
+    return Replay(_path(argument, "replay"))
+
+
+def by_key_from_spec(argument: str) -> Replay:
+    """Make it from the part of a spec behind `replay-by-key:`; prompts may differ from the recorded ones."""
+    return Replay(_path(argument, "replay-by-key"), strict=False)
+
+
+def _path(argument: str, kind: str) -> str:
     if not argument:
-        raise ProposerError("replay needs a run directory or a file of recorded replies, as in replay:PATH")
-    return Replay(argument, strict=strict)
+        raise ProposerError(f"{kind} needs a run directory or a file of recorded replies, as in {kind}:PATH")
+    return argument

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -117,4 +118,4 @@ def _description(answer: Answer, shape: Outline) -> str:
     doc = (line for line in shape.doc.split("\n") if line.strip())
     text = next(named, None) or next(plain, None) or next(doc, None) or shape.class_name
     text = " ".join(text.strip("*_`# ").split()) or shape.class_name
-    return text if len(text) <= _LONGEST_DESCRIPTION else text[:_LONGEST_DESCRIPTION].rstrip() + "…"
+    return textwrap.shorten(text, _LONGEST_DESCRIPTION, placeholder=" …")

@@ -9,7 +9,7 @@ from typing import Any
 
 from llamea_tune.candidate import CandidateState, Scored
 from llamea_tune.evolution.history import History
-from llamea_tune.evolution.leaderboard import Leaderboard
+from llamea_tune.evolution.leaderboard import Leaderboard, read_leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.selection import by_fitness
 
@@ -96,7 +96,7 @@ def summarise_run(run: RunDirectory) -> RunSummary:
     """
     judged = run.candidates()
     history = History(judged, run.confirmations())
-    board = Leaderboard.from_json(run.read_json("leaderboard.json")) if run.has("leaderboard.json") else None
+    board = read_leaderboard(run)
     latest = history.all()
     return RunSummary(
         path=str(run.path),

@@ -145,6 +145,14 @@ def test_a_strategy_that_takes_too_long_is_a_row(command, caches, own_folders):
     assert slow["score"] is None and slow["failures"]["small/one"]
 
 
+def test_it_is_a_failure_only_if_every_strategy_failed(command, caches):
+    broken = "genetic_algorithm:popsize=many"
+    done = command("benchmark", broken, "-s", caches / "one.json", "-n", 2, *FAST)
+    assert done.code == 1
+    assert "failed on small/one" in done.out and "≈" not in done.out
+    assert command("benchmark", broken, "mls", "-s", caches / "one.json", "-n", 2, *FAST).code == 0
+
+
 @pytest.mark.parametrize(
     "bad",
     [

@@ -79,6 +79,7 @@ def test_a_bad_space_is_named_and_no_run_directory_is_made(content, words, tmp_p
         (["--selection", "roulette"], ["--selection", "plus"]),
         (["--max-candidates", "0"], ["--max-candidates"]),
         (["--baseline", "grid"], ["--baseline"]),
+        (["--timeout", "nan"], ["--timeout is nan"]),
     ],
     ids=lambda value: value[-1],
 )
@@ -115,10 +116,12 @@ def test_a_corrupt_log_is_named_with_its_line(cache, tmp_path):
     refused(run("resume", path), "line 1", "candidates.jsonl", "corrupt")
 
 
-def test_a_changed_space_stops_resume(tmp_path):
+def test_a_changed_space_stops_resume_before_it_changes_anything(tmp_path):
     space = write_cache(synthetic_space(0), tmp_path / "gpu.json")
     path = tmp_path / "run"
     quick = ("--max-candidates", "1", "--repeats", "1", "--confirm-repeats", "1", "--final-repeats", "1")
     assert run("evolve", "--spaces", space, "--run-dir", path, *quick, "--rivals", "random_sample").returncode == 0
+    header = (path / "run.json").read_bytes()
     write_cache(synthetic_space(1), space)
-    refused(run("resume", path), "gpu.json", "changed")
+    refused(run("resume", path, "--max-candidates", "99"), "gpu.json", "changed")
+    assert (path / "run.json").read_bytes() == header

@@ -162,17 +162,17 @@ def test_a_finished_run_goes_on_to_more_candidates_and_ends_as_the_longer_one(fi
     assert (longer / "leaderboard.json").read_bytes() == (run / "leaderboard.json").read_bytes()
 
 
-def test_a_run_cannot_be_made_shorter(finished, cli):
+def test_a_run_cannot_be_made_shorter_than_it_is(finished, cli):
     run, _ = finished
     header = (run / "run.json").read_bytes()
     done = cli("resume", run, "--max-candidates", "7")
     assert done.returncode == 2
-    assert done.stderr.strip() == "error: --max-candidates is 7, but the run is for 8; it can only be raised."
+    assert done.stderr.strip() == f"error: --max-candidates is 7, but {run} has 8 candidates already; raise it."
     assert (run / "run.json").read_bytes() == header
 
 
 def test_what_tuning_may_take_grows_with_the_run():
-    longer = Settings(max_candidates=8, hpo_trials=5, hpo_runs=100).extended(24)
+    longer = Settings(max_candidates=8, hpo_trials=5, hpo_runs=100).with_max_candidates(24)
     assert (longer.max_candidates, longer.hpo_runs) == (24, 300)
 
 

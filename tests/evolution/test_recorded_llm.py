@@ -6,6 +6,7 @@ import pytest
 
 from llamea_tune.evolution.journal import Journal
 from llamea_tune.evolution.recorded_llm import RecordedLLM
+from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.llm.handoff import Handoff
 from llamea_tune.llm.protocol import CompletionError, Prompt
 
@@ -38,6 +39,12 @@ def test_an_answer_that_never_came_is_logged_as_empty_and_asked_for_again(tmp_pa
     assert [record["text"] for record in journal.records()] == [""]
     (tmp_path / "prompts" / "g000-00-initial.reply.md").write_text("late")
     assert RecordedLLM(handoff(tmp_path / "prompts"), journal).complete(PROMPT).text == "late"
+
+
+def test_a_line_that_is_no_exchange_is_named(tmp_path, journal):
+    journal.append({"key": "g000-00-initial"})
+    with pytest.raises(RunDirectoryError, match=r"exchanges\.jsonl holds a line that is no exchange"):
+        RecordedLLM(handoff(tmp_path / "prompts"), journal)
 
 
 def test_an_answer_that_is_no_longer_waited_for_is_not_logged(tmp_path, journal):

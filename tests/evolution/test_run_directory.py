@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, HyperparameterRange, Scored
+from llamea_tune.evolution.leaderboard import Leaderboard, Row, read_leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
@@ -38,7 +40,7 @@ EVALUATION = Evaluation(
 
 @pytest.fixture
 def run(tmp_path):
-    return RunDirectory.create(tmp_path / "run", {"settings": Settings().to_json()})
+    return RunDirectory.create(tmp_path / "run", {"settings": Settings().to_json(), "spaces": [], "versions": {}})
 
 
 def test_candidates_and_confirmations_are_read_back(run):
@@ -69,7 +71,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
-@pytest.mark.parametrize("content", [None, "", "{", "[]", '{"format": 99}'])
+@pytest.mark.parametrize("content", [None, "", "{", "[]", '{"format": 99}', '{"format": 1, "settings": {}}'])
 def test_what_is_no_run_directory_is_refused(tmp_path, content):
     if content is not None:
         (tmp_path / "run.json").write_text(content)
@@ -100,6 +102,9 @@ def test_a_run_is_held_by_one_process(run):
         ({"seed": 2**32}, "--seed"),
         ({"selection": "roulette"}, "--selection is 'roulette'; choose one of: plus, epsilon-greedy"),
         ({"baseline": "grid"}, "--baseline is 'grid'"),
+        ({"limits": Limits(wall_s=0.0)}, "--timeout is 0; it must be a number of seconds above 0"),
+        ({"limits": Limits(wall_s=float("nan"))}, "--timeout is nan"),
+        ({"limits": Limits(wall_s=float("inf"))}, "--timeout is inf"),
         ({"description_level": "all"}, "--description-level is 'all'"),
     ],
 )
@@ -111,3 +116,26 @@ def test_settings_out_of_range_name_the_option(values, message):
 def test_settings_of_another_version_are_refused():
     with pytest.raises(SettingsError, match="does not know: temperature"):
         Settings.from_json({"temperature": 1.0})
+
+
+@pytest.mark.parametrize("values", [{"max_candidates": "many"}, {"limits": {"hours": 1}}])
+def test_settings_of_a_wrong_type_are_refused(values):
+    with pytest.raises(SettingsError, match=r"restore its run\.json"):
+        Settings.from_json(values)
+
+
+def test_a_leaderboard_counts_only_until_the_run_goes_on(run):
+    assert read_leaderboard(run) is None
+    run.record_candidate(Scored(CANDIDATE, EVALUATION))
+    board = Leaderboard((Row("0003 Climber", "0003", 0.5, (0.4, 0.6), {"a/b": 0.5}),), repeats=25, n_candidates=1)
+    run.write_json("leaderboard.json", board.to_json())
+    assert read_leaderboard(run) == board
+    run.record_candidate(Scored(replace(CANDIDATE, id="0004"), EVALUATION))
+    assert read_leaderboard(run) is None
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", '{"rows": [1], "repeats": 1, "candidates": 0}'])
+def test_a_corrupt_leaderboard_is_named(run, content):
+    (run.path / "leaderboard.json").write_text(content)
+    with pytest.raises(RunDirectoryError, match=r"leaderboard\.json holds no leaderboard"):
+        read_leaderboard(run)

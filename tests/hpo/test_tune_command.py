@@ -137,6 +137,7 @@ def test_ranges_of_the_users_own(folder):
         (["genetic_algorthm"], "did you mean genetic_algorithm"),
         (["genetic_algorithm", "--export", "mine"], "not one of llamea-tune's strategies"),
         (["genetic_algorithm", "--trials", "0"], "--trials is 0"),
+        (["genetic_algorithm", "--timeout", "nan"], "--timeout is nan"),
         (["walker.py:Walker", "--export", "no name"], "cannot name a strategy"),
         (["walker.py:Walker", "--ranges", "none.json"], "none.json cannot be read"),
         (["walker.py:Walker", "--ranges", "walker.py"], "holds no JSON object"),

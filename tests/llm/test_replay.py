@@ -37,7 +37,7 @@ def test_another_prompt_is_an_error(tmp_path):
     with pytest.raises(ProposerError):
         Replay(tmp_path).complete(Prompt(PROMPT.key, "You talk a lot.", PROMPT.user))
     assert Replay(tmp_path, strict=False).complete(other) == COMPLETION
-    assert make_llm(f"replay:{tmp_path}", strict=False).complete(other) == COMPLETION
+    assert make_llm(f"replay-by-key:{tmp_path}").complete(other) == COMPLETION
 
 
 def test_an_unknown_key_is_an_error_even_when_lenient(tmp_path):

@@ -75,7 +75,8 @@ def test_the_description_falls_back():
         '    """Samples at random, then walks from the best config to better neighbours."""\n', ""
     )
     assert parse_reply(f"```python\n{bare}```").description == "ExampleSearch"
-    assert len(parse_reply(f"Description: {'x ' * 999}\n{code}").description) <= 401
+    assert len(parse_reply(f"Description: {'x ' * 999}\n{code}").description) <= 400
+    assert parse_reply(f"Description: {'word ' * 99}\n{code}").description.endswith(" word …")
 
 
 def test_edits_apply_to_the_parent():

@@ -66,6 +66,7 @@ def finish(run: RunDirectory) -> None:
             Row("pso", None, None, None, {}, "it broke"),
         ),
         50,
+        len(run.candidates()),
     )
     run.write_json("leaderboard.json", board.to_json())
 
