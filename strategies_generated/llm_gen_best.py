@@ -3,7 +3,7 @@
 # exact rank-one updates, local picks that rotate over separated niches when stuck). The
 # covariance is changed: each parameter of three or more values gets an identity
 # distance with one learned relevance beside its ordinal one, and a linear kernel on the
-# same scaled features, with a learned weight, adds main effects t…
+# same scaled features, with a learned weight, adds main effects …
 # Proposed by handoff (mutate, generation 2) and exported by llamea-tune on 2026-11-28.
 # Trained on convolution_milo/A100, convolution_milo/MI250X, dedispersion_milo/A4000,
 # gemm/RTX_2080_Ti, pnpoly/RTX_3090.

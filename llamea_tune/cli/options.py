@@ -17,7 +17,8 @@ Spaces = Annotated[
     typer.Option(
         "--spaces",
         "-s",
-        help="Kernel Tuner caches or T4 files: files, folders or globs; may be repeated. Default: the bundled spaces.",
+        help="Kernel Tuner caches or T4 files: files, folders, globs, or names of bundled ones; may be repeated. "
+        "Default: the bundled spaces.",
         show_default=False,
     ),
 ]
@@ -47,7 +48,17 @@ def load(spaces: list[str] | None, t1: Path | None) -> list[Space]:
     """
     from llamea_tune.spaces import bundled_spaces, load_spaces
 
-    return load_spaces(spaces or bundled_spaces(), t1=t1)
+    return load_spaces([file for spec in spaces for file in _files(spec)] if spaces else bundled_spaces(), t1=t1)
+
+
+def _files(spec: str) -> list[str]:
+    """What a space is loaded from: where there is no such file, a bundled space of that name, or all of a bundled kernel."""
+    from llamea_tune.spaces import bundled_spaces
+    from llamea_tune.spaces.find import kernel_folder, space_name
+
+    if Path(spec).exists():
+        return [spec]
+    return [str(path) for path in bundled_spaces() if spec in (space_name(path), kernel_folder(path))] or [spec]
 
 
 FIRST_SPACES = ("hotspot/caches/H200*", "nbody/caches/H200*", "matmul_openmp/caches/*", "stencil_openmp/caches/*")

@@ -60,7 +60,9 @@ def list_spaces(
     places: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PLACE]...", help="Files, folders or globs; by default the bundled spaces.", show_default=False
+            metavar="[PLACE]...",
+            help="Files, folders, globs, or names of bundled spaces; by default all of these.",
+            show_default=False,
         ),
     ] = None,
     t1: options.T1 = None,
@@ -86,15 +88,19 @@ def list_spaces(
 
 
 def show_space(
-    place: Annotated[str, typer.Argument(help="A Kernel Tuner cache or T4 file.")],
+    place: Annotated[str, typer.Argument(help="A Kernel Tuner cache or T4 file, or the name of a bundled space.")],
     t1: options.T1 = None,
     features: Annotated[bool, typer.Option("--features", help="Compute features of the landscape too.")] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Load a space and describe it."""
-    from llamea_tune.spaces import describe, landscape_features, load_space
+    from llamea_tune.exceptions import SpaceFileError
+    from llamea_tune.spaces import describe, landscape_features
 
-    space = load_space(place, t1=t1)
+    space, *others = options.load([place], t1)
+    if others:
+        names = ", ".join(entry.name for entry in (space, *others))
+        raise SpaceFileError(f"{place} stands for {len(others) + 1} spaces; name one of them: {names}")
     found = landscape_features(space) if features else None
     facts = _facts(space)
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,7 +62,7 @@ def list_strategies(as_json: options.AsJson = False) -> None:
     table.add_column("from", no_wrap=True)
     table.add_column("what it does")
     for info, record in infos:
-        table.add_row(escape(info.name), _ORIGINS[info.origin.value], escape(record.description) if record else "")
+        table.add_row(escape(info.name), _ORIGINS[info.origin.value], escape(_in_short(record)) if record else "")
     print_table(table)
 
 
@@ -100,6 +101,12 @@ def _record(info: StrategyInfo) -> StrategyRecord | None:
     except StrategyError as problem:
         err.print(f"[yellow]warning:[/] {escape(str(problem))}", soft_wrap=True)
         return None
+
+
+def _in_short(record: StrategyRecord) -> str:
+    """The first sentence of a description; without what it says in brackets."""
+    first = re.split(r"(?<=[.;])\s", record.description, maxsplit=1)[0]
+    return re.sub(r"\s*\([^()]*\)", "", first).rstrip(".;") + "."
 
 
 def _info_json(info: StrategyInfo, record: StrategyRecord | None) -> dict[str, Any]:

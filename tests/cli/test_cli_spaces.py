@@ -28,6 +28,14 @@ def test_list_without_places_shows_the_bundled_ones(command):
     assert any(fact["name"].startswith("matmul_openmp/") for fact in facts)
 
 
+def test_bundled_spaces_go_by_name(command, own_folders):
+    names = [fact["name"] for fact in command("spaces", "list", "gemm", "--json").json]
+    assert len(names) > 1 and all(name.startswith("gemm/") for name in names)
+    assert command("spaces", "show", names[0], "--json").json["name"] == names[0]
+    done = command("spaces", "show", "gemm")
+    assert done.is_refusal() and names[1] in done.err
+
+
 def test_list_shows_a_space_on_which_nothing_can_be_scored(command, own_folders):
     cache = {
         "device_name": "d", "kernel_name": "k", "problem_size": 1, "tune_params_keys": ["x"],

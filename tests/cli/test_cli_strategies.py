@@ -59,6 +59,7 @@ def test_list_names_every_strategy(command, exported):
     done = command("strategies", "list")
     line = next(line for line in done.out.splitlines() if line.startswith("wanderer"))
     assert "generated, your own" in line and "Wanders [about]." in line
+    assert max(len(line) for line in done.out.splitlines()) < 160  # a sentence, however much the record says
 
 
 def test_show_tells_options_with_defaults(command):
