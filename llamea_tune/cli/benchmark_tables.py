@@ -93,7 +93,8 @@ def _score_cells(row: BenchmarkRow) -> tuple[str, str, str, str, str]:
     mean, interval = row.card.mean, row.card.interval
     if mean is None or interval is None:
         return "failed", "-", "-", "-", "-"
-    bounds = f"{interval[0]:+.2f} to {interval[1]:+.2f}"
+    once = min(entry.repeats for entry in row.card.spaces.values()) == 1  # and so nothing to resample
+    bounds = "-" if once else f"{interval[0]:+.2f} to {interval[1]:+.2f}"
     place = "-" if row.mean_place is None else f"{row.mean_place:.1f}"
     if row.to_best is None:
         return f"{mean:+.3f}", bounds, place, "best", ""

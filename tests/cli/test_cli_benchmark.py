@@ -145,6 +145,12 @@ def test_a_strategy_that_takes_too_long_is_a_row(command, caches, own_folders):
     assert slow["score"] is None and slow["failures"]["small/one"]
 
 
+def test_one_run_has_no_interval(command, caches):
+    for repeats, shown in ((1, False), (2, True)):
+        done = command("benchmark", "pso", "-s", caches / "one.json", "-n", repeats, *FAST)
+        assert (" to " in next(line for line in done.out.splitlines() if "pso" in line)) is shown
+
+
 def test_it_is_a_failure_only_if_every_strategy_failed(command, caches):
     broken = "genetic_algorithm:popsize=many"
     done = command("benchmark", broken, "-s", caches / "one.json", "-n", 2, *FAST)
