@@ -61,7 +61,9 @@ def load_space(
     elif kind is FileKind.T1:
         raise SpaceFileError(f"{path} is a T1 description, which holds no measurements; name the cache it describes")
     else:
-        raise SpaceFileError(f"{path} is neither a Kernel Tuner cache nor T4 results, or was cut off; name another file")
+        raise SpaceFileError(
+            f"{path} is neither a Kernel Tuner cache nor T4 results, or was cut off; name another file"
+        )
     space = compile_space(
         recording,
         read_t1(t1_path) if t1_path else None,
