@@ -261,6 +261,10 @@ class Worker:
         return frame[0]
 
 
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""What tells numerical libraries to use one thread, if they find it in the environment when they are loaded."""
+
+
 def clean_environment() -> dict[str, str]:
     """The whole environment of a zygote: nothing of the host's but where the loader finds libraries, if it says so.
 
@@ -271,9 +275,7 @@ def clean_environment() -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "HOME": "/nonexistent",
         "LANG": "C.UTF-8",
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
+        **ONE_THREAD,
         "JOBLIB_MULTIPROCESSING": "0",
     }
     if "LD_LIBRARY_PATH" in os.environ:  # some installations of Python do not start without it

@@ -15,6 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Generic, TypeVar
 
+from threadpoolctl import threadpool_limits
+
+from llamea_tune.sandbox.worker import ONE_THREAD
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -119,6 +123,7 @@ def _serve(connection: Connection, inherited: Sequence[Connection], do: Callable
     for other in inherited:
         other.close()
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    _use_one_thread()
     warnings.simplefilter("ignore")
     with (
         Path(os.devnull).open("w") as nowhere,
@@ -126,6 +131,16 @@ def _serve(connection: Connection, inherited: Sequence[Connection], do: Callable
     ):  # strategies print; the output is the parent's
         os.dup2(nowhere.fileno(), 1)
         _do_tasks(connection, do)
+
+
+def _use_one_thread() -> None:
+    """Hold numerical libraries to one thread, those that are loaded later too.
+
+    The workers share the cores already; more threads would only wait for each other, be counted as a strategy's own
+    compute, and add up numbers in an order that depends on the machine.
+    """
+    os.environ.update(ONE_THREAD)
+    threadpool_limits(1)
 
 
 def _do_tasks(connection: Connection, do: Callable[[Task], Result]) -> None:

@@ -27,6 +27,20 @@ def test_a_process_that_dies_is_replaced():
         assert dict(workers.results([2, 3], last=lambda _: False)) == {0: 2, 1: 3}
 
 
+def test_numerical_libraries_use_one_thread():
+    def threads(_):
+        import scipy.linalg  # noqa: F401  brings a library of its own
+        import sklearn.ensemble  # noqa: F401
+        from threadpoolctl import threadpool_info
+
+        return [entry["num_threads"] for entry in threadpool_info()]
+
+    with Workers(threads, 1) as workers:
+        ((_, counts),) = workers.results([0], last=lambda _: False)
+    assert len(counts) >= 2
+    assert set(counts) == {1}
+
+
 def test_errors_come_back():
     with Workers(lambda n: 1 // n, 2) as workers:
         with pytest.raises(ZeroDivisionError):
