@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import scipy.stats  # noqa: F401  draws numbers when it is first imported, which must not be within a run
 from numpy.random import bit_generator
 
 

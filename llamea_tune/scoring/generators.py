@@ -6,7 +6,6 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import scipy.stats  # noqa: F401  draws from the operating system when first imported, which must not be within a run
 from numpy.random import bit_generator
 
 from llamea_tune.sandbox.generators import own_generators

@@ -39,6 +39,18 @@ SAMPLE = short("for config in searchspace.get_random_sample(4): func(config)")
 LOOP = short("while True: pass")
 
 
+def test_a_run_does_not_depend_on_those_before_it(space: Space) -> None:
+    """Nor on what they import: scipy's statistics draw numbers when they are imported, and Kernel Tuner imports them late."""
+    latin = short("for config in searchspace.get_LHS_sample(8): func(config)")
+    learner = Program("import sklearn.ensemble\n" + SAMPLE.code, "Short")
+    with Sandbox([space]) as alone:
+        expected = alone.run(latin, RunJob(0, 5))
+    with Sandbox([space]) as after_another:
+        assert len(after_another.run(learner, RunJob(0, 5)).trace) == 4
+        assert same_trace(after_another.run(latin, RunJob(0, 5)), expected)
+    assert len(expected.trace) == 8
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2**32 - 1])
 @pytest.mark.parametrize("budget", [{"max_fevals": 60}, {"time_limit_us": 20_000_000}, {}])
 def test_a_run_is_bit_for_bit_that_of_the_same_process(
