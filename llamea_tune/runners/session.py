@@ -34,6 +34,7 @@ def run_strategy(
     searchspace: Searchspace,
     gateway: Gateway,
     *,
+    name: str = "",
     objective: str = "time",
     strategy_options: Mapping[str, Any] | None = None,
     seed: int,
@@ -48,6 +49,7 @@ def run_strategy(
         strategy: A module of Kernel Tuner or an object with its `tune` method.
         searchspace: Kernel Tuner's `Searchspace`, whose indices are the gateway's.
         gateway: Where measurements come from.
+        name: The strategy's name; one module of Kernel Tuner holds two of them, and goes by it.
         objective: Name of the objective; costs are minimised whatever its direction.
         strategy_options: As for `kernel_tuner.tune_kernel`.
         seed: Seed of the global generators, 0 to 2**32 - 1.
@@ -61,6 +63,7 @@ def run_strategy(
     options = dict(strategy_options or {})
     limits = {key: options[key] for key in ("max_fevals", "time_limit") if key in options}
     tuning_options = Options(
+        strategy=name,
         strategy_options=Options(options),
         objective=[objective],
         objective_higher_is_better=[False],

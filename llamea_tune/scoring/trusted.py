@@ -1,9 +1,10 @@
 """Runs named strategies in this process: Kernel Tuner's own, the generated ones in its map, and pyATF's techniques.
 
 Sandboxed code never comes here. A strategy runs as a user would run it: one that stops by itself, because it has done
-its generations, is scored as it stands, whatever is left of its budget; nothing is started again. Two defaults of Kernel
+its generations, is scored as it stands, whatever is left of its budget; nothing is started again. Some defaults of Kernel
 Tuner are no part of an algorithm but stand in for a budget that nobody set, and would cripple a strategy whose budget is
-a time: `random_sample` stops after a tenth of the space, and the greedy searches and `bayes_opt` after 100 evaluations.
+a time: `random_sample` stops after a tenth of the space, the greedy searches and `bayes_opt` after 100 evaluations, and
+`nsga2` and `nsga3` when they no longer improve.
 They get as many as the budget can pay for, unless their options say otherwise.
 """
 
@@ -31,7 +32,9 @@ from llamea_tune.scoring.pyatf_technique import PREFIX, PyatfTechnique
 from llamea_tune.spaces.searchspace import build_searchspace
 from llamea_tune.spaces.space import Space
 
-_LIMITED_BY_DEFAULT = frozenset({"bayes_opt", "greedy_ils", "greedy_mls", "mls", "ordered_greedy_mls"})
+_LIMITED_BY_DEFAULT = frozenset(
+    {"bayes_opt", "greedy_ils", "greedy_mls", "mls", "nsga2", "nsga3", "ordered_greedy_mls"}
+)
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ def run_named(trusted: TrustedSpace, run: NamedRun) -> RunResult:
                 strategy,
                 trusted.searchspace,
                 meter,
+                name=run.strategy,
                 strategy_options=_options(trusted, run, budget),
                 seed=run.seed,
                 compute=compute,

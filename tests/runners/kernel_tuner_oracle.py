@@ -130,6 +130,7 @@ def kernel_tuner_trace(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tu
                 simulation_mode=True,
                 cache=str(recorded.cache),
                 lang="C",
+                seed=seed,
                 quiet=True,
             )
         first: dict[int, float] = {}
