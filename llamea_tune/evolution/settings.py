@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from math import inf
 from typing import Any, get_args, get_type_hints
 
 from llamea_tune.evolution.selection import SELECTIONS
@@ -78,8 +77,6 @@ class Settings:
         for name in ("hpo_trials", "hpo_runs"):
             if getattr(self, name) < 0:
                 raise SettingsError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must not be negative.")
-        if not 0.0 < self.limits.wall_s < inf:
-            raise SettingsError(f"--timeout is {self.limits.wall_s:g}; it must be a number of seconds above 0.")
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"--seed is {self.seed}; it must lie between 0 and 4294967295.")
         for name, choices in _CHOICES.items():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 from llamea_tune.candidate import HyperparameterValue
+from llamea_tune.exceptions import SettingsError
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,15 @@ class Limits:
     cpu_s: float = 60.0
     memory_mb: int = 1024
     open_files: int = 32
+
+    def __post_init__(self) -> None:
+        """Refuse a time that is none.
+
+        Raises:
+            SettingsError: The wall-clock limit is no number of seconds above 0.
+        """
+        if not 0.0 < self.wall_s < inf:
+            raise SettingsError(f"--timeout is {self.wall_s:g}; it must be a number of seconds above 0.")
 
 
 @dataclass(frozen=True)
