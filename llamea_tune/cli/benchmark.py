@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -72,6 +72,14 @@ def benchmark(
             help="Count what named strategies compute themselves as time spent; scores then depend on this machine.",
         ),
     ] = False,
+    stop_when_settled: Annotated[
+        bool,
+        typer.Option(
+            "--stop-when-settled",
+            help="End runs, but the first on each space, once they have measured the best config or scoring is over: "
+            "the same scores, sooner. Requests and failures are then those up to there.",
+        ),
+    ] = False,
     timeout: Annotated[float, typer.Option(help="Wall-clock seconds one run of a class in a file may take.")] = 60.0,
     jobs: options.Jobs = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Make all runs anew, even those that are kept.")] = False,
@@ -98,7 +106,6 @@ def benchmark(
     """Load the spaces, make the runs, show and write the outcome."""
     from llamea_tune.cli.benchmark_progress import BenchmarkProgress
     from llamea_tune.cli.benchmark_tables import show_benchmark
-    from llamea_tune.exceptions import SettingsError
     from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
     from llamea_tune.report.files import check_targets, write_text
     from llamea_tune.report.ioh_data import IohWriter
@@ -114,6 +121,7 @@ def benchmark(
         seed=seed,
         baseline=baseline,
         charge_own_compute=charge_own_compute,
+        stop_when_settled=stop_when_settled,
         limits=Limits(wall_s=timeout, cpu_s=timeout),
     )
     lives = live.live_kernels(
@@ -125,9 +133,9 @@ def benchmark(
         budget_s=live_budget,
         recordings=live_recordings,
     )
-    if lives and ioh:
-        raise SettingsError(
-            "--ioh needs spaces whose optimum is known, which live ones are not; leave it out with --live"
+    if lives:
+        _refuse_beside_live(
+            {"--ioh": ioh, "--charge-own-compute": charge_own_compute, "--stop-when-settled": stop_when_settled}
         )
     store = ResultsStore()
     try:
@@ -144,7 +152,7 @@ def benchmark(
                     observe=_both(progress, writer),
                 )
     except KeyboardInterrupt:
-        kept = "all measurements" if lives else "finished pairs of strategy and space"
+        kept = "all measurements" if lives else "finished runs"
         message = f"stopped; {kept} are kept, and the same command goes on from there"
         err.print(f"\n{message}", soft_wrap=True)
         raise
@@ -163,6 +171,21 @@ def benchmark(
         progress.say_what_it_took(outcome.kept, store.folder)
     if all(row.card.mean is None for row in outcome.rows):
         raise typer.Exit(1)
+
+
+def _refuse_beside_live(given: Mapping[str, object]) -> None:
+    """Refuse what takes a recorded space, before anything is measured.
+
+    Raises:
+        SettingsError: Such an option is given.
+    """
+    from llamea_tune.exceptions import SettingsError
+
+    for option, value in given.items():
+        if value:
+            raise SettingsError(
+                f"{option} needs recorded spaces, whose optimum and times are known; leave it out with --live"
+            )
 
 
 def _both(progress: Observer, writer: Observer | None) -> Observer:

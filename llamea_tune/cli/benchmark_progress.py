@@ -37,7 +37,7 @@ class BenchmarkProgress:
         self._seconds: dict[str, float] = {}
         self._done: dict[str, int] = {}
         self._now = ("", "")
-        self._reused = 0
+        self._reused = self._reused_now = 0
         self._started = self._pair_started = self._last_line = time.monotonic()
         self._live = err.is_terminal and not quiet
         self._bar = Progress(
@@ -65,9 +65,11 @@ class BenchmarkProgress:
         match event:
             case PairStarted(label, space):
                 self._now = (label, space)
+                self._reused_now = 0
                 self._pair_started = time.monotonic()
                 self._show(0.0)
-            case RunsDone(done, total):
+            case RunsDone(done, total, reused):
+                self._reused_now = reused
                 self._show(done / total)
             case PairDone():
                 self._finish(event)
@@ -75,7 +77,7 @@ class BenchmarkProgress:
     def say_what_it_took(self, kept: bool, folder: Path) -> None:
         """Tell how long it took, and what that rests on."""
         took = duration(time.monotonic() - self._started)
-        reused = f"; {self._reused} of {self._n_pairs} pairs of strategy and space were kept from before"
+        reused = f"; {self._reused:,} of {self._n_pairs * self._repeats:,} runs were kept from before"
         err.print(f"took {took}{reused if self._reused else ''}", soft_wrap=True)
         if not kept:
             err.print(
@@ -88,17 +90,17 @@ class BenchmarkProgress:
         label, space = pair.label, pair.space.name
         evaluations = self._left.pop((label, space))
         failed = next((run for run in pair.runs if not run.state.scorable), None)
-        if pair.reused:
-            self._reused += 1
-        elif failed is None:
+        self._reused += pair.reused
+        made = len(pair.runs) - pair.reused
+        if made and failed is None:
             self._seconds[label] = self._seconds.get(label, 0.0) + pair.seconds
-            self._done[label] = self._done.get(label, 0) + evaluations
+            self._done[label] = self._done.get(label, 0) + round(evaluations * made / self._repeats)
         self._show(0.0)
         if self._quiet:
             return
         if failed is not None:
             err.print(f"[yellow]{escape(label)} failed on {escape(space)}:[/] {escape(failed.reason)}", soft_wrap=True)
-        if not self._live and not pair.reused and time.monotonic() - self._last_line > _SECONDS_BETWEEN_LINES:
+        if not self._live and made and time.monotonic() - self._last_line > _SECONDS_BETWEEN_LINES:
             self._last_line = time.monotonic()
             done = self._n_pairs - len(self._left)
             err.print(f"{done}/{self._n_pairs} pairs of strategy and space done, {self._time_left(0.0)} left")
@@ -115,8 +117,9 @@ class BenchmarkProgress:
         seconds, done = dict(self._seconds), dict(self._done)
         label = self._now[0]
         if fraction > 0.0 and self._now in self._left:
+            made = fraction - self._reused_now / self._repeats
             seconds[label] = seconds.get(label, 0.0) + time.monotonic() - self._pair_started
-            done[label] = done.get(label, 0) + round(fraction * self._evaluations[self._now])
+            done[label] = done.get(label, 0) + round(made * self._evaluations[self._now])
         if not any(done.values()):
             return "0 s" if not self._left else "?"
         typical = sum(seconds.values()) / sum(done.values())

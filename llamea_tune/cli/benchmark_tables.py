@@ -82,9 +82,10 @@ def own_compute_ms(row: BenchmarkRow) -> float:
 
 def _title(outcome: Benchmark) -> str:
     n_spaces = len(outcome.scales)
+    settled = "stopped when settled, " if outcome.settings.stop_when_settled else ""
     return (
         f"{outcome.settings.repeats} runs on each of {n_spaces} space{'s' if n_spaces > 1 else ''}, "
-        f"{outcome.settings.baseline} baseline; 0 = random search, 1 = optimum at once"
+        f"{settled}{outcome.settings.baseline} baseline; 0 = random search, 1 = optimum at once"
     )
 
 

@@ -38,6 +38,7 @@ def benchmark_json(outcome: Benchmark, spaces: Sequence[Space], *, timings: bool
             "seed": settings.seed,
             "baseline": settings.baseline,
             "charge_own_compute": settings.charge_own_compute,
+            "stop_when_settled": settings.stop_when_settled,
         },
         "versions": {"llamea-tune": __version__, **package_versions()},
         "spaces": [_space_json(space, scales[space.name]) for space in spaces],

@@ -33,10 +33,11 @@ def empty_trace() -> Trace:
 
 
 class RunState(StrEnum):
-    """How a run ended. The first three are good runs, whose traces are scored."""
+    """How a run ended. The first four are good runs, whose traces are scored."""
 
     FINISHED = "finished"  # the strategy returned by itself
     BUDGET_SPENT = "budget_spent"
+    SETTLED = "settled"  # stopped where nothing could change its score any more
     STALLED = "stalled"  # it kept asking for what it had already paid for; stopped, and scored as it stands
     FAILED = "failed"  # it raised an error
     TIMED_OUT = "timed_out"
@@ -45,7 +46,7 @@ class RunState(StrEnum):
     @property
     def scorable(self) -> bool:
         """Whether the trace of such a run is scored."""
-        return self in (RunState.FINISHED, RunState.BUDGET_SPENT, RunState.STALLED)
+        return self in (RunState.FINISHED, RunState.BUDGET_SPENT, RunState.SETTLED, RunState.STALLED)
 
 
 @dataclass(frozen=True)

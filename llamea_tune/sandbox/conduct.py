@@ -177,7 +177,7 @@ class _Dialogue:
 
     def _good_end(self) -> _Verdict:
         if self.meter.done:
-            return RunState.BUDGET_SPENT, ""
+            return (RunState.SETTLED if self.meter.settled else RunState.BUDGET_SPENT), ""
         return (RunState.STALLED if self.stalled else RunState.FINISHED), ""
 
     def _out_of_patience(self) -> bool:

@@ -124,7 +124,7 @@ class Sandbox:
 
     def _run(self, program: Program, job: RunJob, stop: threading.Event) -> RunResult:
         runner = self._runners[job.space]
-        budget = RunBudget(job.time_limit_us, job.max_fevals)
+        budget = RunBudget(job.time_limit_us, job.max_fevals, job.settled)
         objective = self._spaces[job.space].objective
         live = isinstance(self._spaces[job.space], LiveSpace)
         assignment = Assignment(program.code, program.class_name, program.hyperparameters, objective, job.seed)

@@ -8,6 +8,7 @@ from math import inf
 
 from llamea_tune.candidate import HyperparameterValue
 from llamea_tune.exceptions import SettingsError
+from llamea_tune.runners.meter import Settled
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,11 @@ class RunJob:
         seed: Seed of the run's generators, 0 to 2**32 - 1.
         time_limit_us: See `RunBudget`.
         max_fevals: See `RunBudget`.
+        settled: See `RunBudget`.
     """
 
     space: int
     seed: int
     time_limit_us: int | None = None
     max_fevals: int | None = None
+    settled: Settled | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,6 +25,7 @@ from llamea_tune.scoring.scorecard import Scorecard
 from llamea_tune.spaces.space import Space
 
 STAGE = "benchmark"  # seeds that no candidate was selected on
+_SECONDS_BETWEEN_SAVINGS = 30.0
 
 DEFAULT_STRATEGIES = (
     "adaptive_tabu_greywolf",
@@ -49,6 +51,8 @@ class BenchmarkSettings:
         seed: Master seed.
         baseline: Name of the baseline that scores are relative to.
         charge_own_compute: Whether what named strategies compute themselves counts as time spent.
+        stop_when_settled: Whether runs, but for the first on each space, end where nothing could change their score any
+            more.
         limits: What one run of a program may use.
     """
 
@@ -56,6 +60,7 @@ class BenchmarkSettings:
     seed: int = 1
     baseline: str = "exact"
     charge_own_compute: bool = False
+    stop_when_settled: bool = False
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -82,10 +87,11 @@ class PairStarted:
 
 @dataclass(frozen=True)
 class RunsDone:
-    """Some of the runs of the current pair are done."""
+    """Some of the runs of the current pair are done; of these, so many were taken from the store."""
 
     done: int
     total: int
+    reused: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +102,14 @@ class PairDone:
         label: The contender's label.
         space: The space.
         runs: The repeats; if a run failed, it is the last one.
-        reused: Whether they were taken from the store.
-        seconds: How long they took.
+        reused: How many of them were taken from the store.
+        seconds: How long the others took.
     """
 
     label: str
     space: Space
     runs: Sequence[RunResult]
-    reused: bool
+    reused: int
     seconds: float
 
 
@@ -195,6 +201,7 @@ def run_benchmark(
             limits=settings.limits,
             allow_weak=allow_weak,
             charge_own_compute=settings.charge_own_compute,
+            stop_when_settled=settings.stop_when_settled,
         ) as scorer:
             scale = scorer.scales[0]
             for contender in contenders:
@@ -246,29 +253,51 @@ def _pair(
 ) -> tuple[PairDone, bool]:
     """The runs of one pair, and whether they are safe in the store."""
     started = time.monotonic()
-
-    def done(runs: Sequence[RunResult], reused: bool) -> PairDone:
-        return PairDone(contender.label, space, runs, reused, time.monotonic() - started)
-
+    runs: list[RunResult] = []
     try:
         key = runs_key(
             contender,
             space,
-            repeats=settings.repeats,
             seed=settings.seed,
             limits=settings.limits,
             charged=settings.charge_own_compute,
+            settled=settings.stop_when_settled,
         )
-        stored = None if fresh else store.load(key, space)
-        if stored is not None:
-            return done(stored, True), True
-        made = scorer.run(contender, stage=STAGE, on_progress=lambda done, total: tell(RunsDone(done, total)))[
-            space.name
-        ]
-        return done(made, False), store.save(key, made)
+        runs = [] if fresh else store.load(key, space)[: settings.repeats]
+        reused, kept = len(runs), True
+        if _incomplete(runs, settings.repeats):
+            kept = _make_rest(contender, scorer, runs, lambda made: store.save(key, made), tell)
     except (StrategyError, MissingDependencyError) as err:  # its file is broken, or it needs a package
-        failed = RunResult(empty_trace(), RunState.FAILED, str(err), RequestCounts(), float("nan"))
-        return done([failed], False), True
+        runs = [RunResult(empty_trace(), RunState.FAILED, str(err), RequestCounts(), float("nan"))]
+        reused, kept = 0, True
+    return PairDone(contender.label, space, runs, reused, time.monotonic() - started), kept
+
+
+def _incomplete(runs: Sequence[RunResult], repeats: int) -> bool:
+    return len(runs) < repeats and all(run.state.scorable for run in runs)
+
+
+def _make_rest(
+    contender: Contender,
+    scorer: Scorer,
+    runs: list[RunResult],
+    save: Callable[[Sequence[RunResult]], bool],
+    tell: Observer,
+) -> bool:
+    """Add the repeats that are missing; save now and then, and whatever happens. Whether the last saving went well."""
+    latest = time.monotonic()
+    reused = len(runs)
+    try:
+        with closing(scorer.each_run(contender, repeats=range(reused, scorer.repeats), stage=STAGE)) as made:
+            for _, run in made:
+                runs.append(run)
+                tell(RunsDone(len(runs), scorer.repeats, reused))
+                if time.monotonic() - latest > _SECONDS_BETWEEN_SAVINGS and len(runs) < scorer.repeats:
+                    save(runs)
+                    latest = time.monotonic()
+    finally:
+        kept = save(runs)
+    return kept
 
 
 def benchmark_rows(

@@ -47,7 +47,7 @@ def run_live_benchmark(
         observe: Told of the progress.
 
     Raises:
-        SettingsError: A label occurs twice, own compute should be charged, or a space cannot be scored on.
+        SettingsError: A label occurs twice, a setting is for recorded spaces only, or a space cannot be scored on.
         RecordingError: A device stopped working.
         SandboxError: Programs cannot be run safely here.
     """
@@ -63,6 +63,7 @@ def run_live_benchmark(
         baseline=settings.baseline,
         limits=settings.limits,
         allow_weak=allow_weak,
+        stop_when_settled=settings.stop_when_settled,
     ) as scorer:
         tables = {scale.space: scale.table for scale in scorer.scales}
         for contender in contenders:
@@ -71,7 +72,7 @@ def run_live_benchmark(
             made = _runs(contender, scorer, observe)
             for space in spaces:
                 seconds = (time.monotonic() - started) / len(spaces)
-                observe(PairDone(contender.label, space, made[space.name], reused=False, seconds=seconds))
+                observe(PairDone(contender.label, space, made[space.name], reused=0, seconds=seconds))
             runs[contender.label] = {
                 name: [thinned(run, tables[name]) for run in of_space] for name, of_space in made.items()
             }

@@ -17,6 +17,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from llamea_tune.spaces.space import Space
 from llamea_tune.spaces.store import store_folder
 from llamea_tune.strategies.catalog import resolve
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _PACKAGES = (
     *("kernel_tuner", "numpy", "scipy", "scikit-learn", "python-constraint2"),
@@ -60,12 +61,12 @@ def runs_key(
     contender: Contender,
     space: Space,
     *,
-    repeats: int,
     seed: int,
     limits: Limits,
     charged: bool = False,
+    settled: bool = False,
 ) -> str:
-    """Hash of everything that the runs of a contender on a space depend on.
+    """Hash of everything that the runs of a contender on a space depend on, however many they are.
 
     The sources of Kernel Tuner and of this package are part of it, so that working on either never gives old results.
     Labels, names of spaces and the baseline are not: they change nothing about the runs.
@@ -73,17 +74,17 @@ def runs_key(
     Args:
         contender: The contender.
         space: The space.
-        repeats: Number of runs.
         seed: Master seed.
         limits: What one run of a program may use; plays no part for named strategies.
         charged: Whether own compute is charged to the clock.
+        settled: Whether runs end where their score is settled.
     """
     facts: dict[str, Any] = {
         "format": FORMAT_VERSION,
         "space": space.content_hash,
-        "repeats": repeats,
         "seed": seed,
         "charged": charged,
+        "settled": settled,
         "versions": package_versions(),
         "sources": [_sources_digest("kernel_tuner"), _sources_digest("llamea_tune")],
     }
@@ -99,7 +100,7 @@ def runs_key(
 
 
 class ResultsStore:
-    """Keeps the runs of one contender on one space, in one file per key that appears whole or not at all."""
+    """Keeps the first runs of a contender on a space, in one file per key that appears whole or not at all."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """Use a folder; it is made when it is needed.
@@ -109,8 +110,8 @@ class ResultsStore:
         """
         self.folder = folder or results_folder()
 
-    def load(self, key: str, space: Space) -> list[RunResult] | None:
-        """Look runs up; None where they are not there, or damaged.
+    def load(self, key: str, space: Space) -> list[RunResult]:
+        """Look runs up: the first repeat and those that follow it; none where they are not there, or damaged.
 
         Args:
             key: See `runs_key`.
@@ -121,15 +122,20 @@ class ResultsStore:
                 arrays = {name: stored[name] for name in ("lengths", "indices", "steps_us", "counts", "own_compute_s")}
                 ends = json.loads(stored["ends"].tobytes())
             return _unpack(arrays, ends, space)
-        return None
+        return []
 
     def save(self, key: str, runs: Sequence[RunResult]) -> bool:
-        """Keep runs, unless they ended in a way that depends on the machine's load.
+        """Keep runs in place of those that are there, up to the first that ended in a way that depends on the machine's load.
+
+        Args:
+            key: See `runs_key`.
+            runs: The first repeat and those that follow it.
 
         Returns:
             Whether nothing went wrong; a full disk or a folder that cannot be written is no reason to stop.
         """
-        if any(run.state in _NOT_KEPT for run in runs):
+        runs = list(takewhile(lambda run: run.state not in _NOT_KEPT, runs))
+        if not runs:
             return True
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from llamea_tune.exceptions import SettingsError
+from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.meter import RunBudget
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, empty_trace
-from llamea_tune.sandbox.program import Limits, Program, RunJob
+from llamea_tune.sandbox.program import Limits, RunJob
 from llamea_tune.scoring.aggregate import scorecard
 from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.score import SpaceScale, latest_scale, space_scale
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from llamea_tune.sandbox.host import Sandbox
 
 Progress = Callable[[int, int], None]
+
+_MEASURED = 0  # the repeat in which own compute is measured
+_DIED = RunResult(empty_trace(), RunState.KILLED, "its process died", RequestCounts(), float("nan"))
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class Scorer:
         limits: Limits | None = None,
         allow_weak: bool = False,
         charge_own_compute: bool = False,
+        stop_when_settled: bool = False,
     ) -> None:
         """Prepare to score; processes start when they are first needed.
 
@@ -66,15 +71,20 @@ class Scorer:
             allow_weak: Whether programs may run where the machine offers only a weaker sandbox.
             charge_own_compute: Whether the compute of named strategies counts as time spent. Results then depend on
                 the machine and its load. Programs are not charged.
+            stop_when_settled: Whether runs end where their score is settled: the best config is measured, or scoring has
+                ended. The first on each space, in which own compute is measured, goes on.
 
         Raises:
-            SettingsError: No spaces, names that are not distinct, no repeats or jobs, or an unknown baseline.
+            SettingsError: No spaces, names that are not distinct, no repeats or jobs, an unknown baseline, or runs on
+                live spaces, whose optimum nobody knows, that should end where they are settled.
         """
         names = [space.name for space in spaces]
         if not names or len(set(names)) < len(names):
             raise SettingsError(f"scoring needs spaces with distinct names, got: {', '.join(names) or 'none'}")
         if repeats < 1 or jobs < 1:
             raise SettingsError(f"scoring needs at least one repeat and one job, got repeats={repeats} and jobs={jobs}")
+        if stop_when_settled and any(isinstance(space, LiveSpace) for space in spaces):
+            raise SettingsError("--stop-when-settled is for recorded spaces; leave it out with --live")
         self.spaces = tuple(spaces)
         self.repeats = repeats
         self.seed = seed
@@ -83,6 +93,7 @@ class Scorer:
         self._limits = limits or Limits()
         self._allow_weak = allow_weak
         self._charged = charge_own_compute
+        self._stop_when_settled = stop_when_settled
         self._processes = ExitStack()
         self._workers: Workers[_Task, RunResult] | None = None
         self._sandbox: Sandbox | None = None
@@ -138,57 +149,92 @@ class Scorer:
             The repeats on each space, by its name. If a run fails, it is the last one made.
         """
         n_repeats = self.repeats if repeats is None else repeats
-        order = [(number, repeat) for repeat in range(n_repeats) for number in range(len(self.spaces))]
-        seeds = [run_seed(self.seed, self.spaces[number].content_hash, repeat, stage) for number, repeat in order]
-        progress = on_progress or _no_progress
-        if contender.program is not None:
-            jobs = [
-                RunJob(number, seed, self.scales[number].budget.time_limit_us)
-                for (number, _), seed in zip(order, seeds, strict=True)
-            ]
-            results = self._run_program(contender.program, jobs, progress)
-        else:
-            tasks = [
-                _Task(number, self._named_run(contender, number, repeat, seed))
-                for (number, repeat), seed in zip(order, seeds, strict=True)
-            ]
-            results = self._run_named(contender.strategy or "", tasks, progress)
         runs: dict[str, list[RunResult]] = {space.name: [] for space in self.spaces}
-        for (number, _), result in zip(order, results, strict=False):
-            runs[self.spaces[number].name].append(result)
+        with closing(self.each_run(contender, repeats=range(n_repeats), stage=stage)) as made:
+            for done, (space, run) in enumerate(made, start=1):
+                runs[space].append(run)
+                if on_progress is not None:
+                    on_progress(done, n_repeats * len(self.spaces))
         return runs
 
-    def _run_program(self, program: Program, jobs: Sequence[RunJob], progress: Progress) -> list[RunResult]:
+    def each_run(
+        self, contender: Contender, *, repeats: range, stage: str = "train"
+    ) -> Generator[tuple[str, RunResult], None, None]:
+        """Make a contender's runs one repeat after the other, and give each as soon as all before it are done.
+
+        Args:
+            contender: What to run.
+            repeats: Numbers of the repeats; each is the same run whatever the others are.
+            stage: See `score`.
+
+        Yields:
+            The name of a space and a run on it. If a run fails, it is the last one.
+
+        Raises:
+            StrategyError: There is no such strategy.
+            SandboxError: Programs cannot be run safely here.
+        """
+        order = [(number, repeat) for repeat in repeats for number in range(len(self.spaces))]
+        make = self._named_runs if contender.program is None else self._program_runs
+        with closing(make(contender, order, stage)) as made:
+            for (number, _), run in zip(order, made, strict=False):
+                yield self.spaces[number].name, run
+                if not run.state.scorable:
+                    return
+
+    def _seed(self, number: int, repeat: int, stage: str) -> int:
+        return run_seed(self.seed, self.spaces[number].content_hash, repeat, stage)
+
+    def _budget(self, number: int, repeat: int) -> RunBudget:
+        scale = self.scales[number]
+        stops = self._stop_when_settled and repeat != _MEASURED
+        return RunBudget(scale.budget.time_limit_us, settled=scale.settled if stops else None)
+
+    def _program_runs(
+        self, contender: Contender, order: Sequence[tuple[int, int]], stage: str
+    ) -> Generator[RunResult, None, None]:
+        assert contender.program is not None
         if self._sandbox is None:
             from llamea_tune.sandbox.host import Sandbox
 
             sandbox = Sandbox(self.spaces, jobs=self.jobs, limits=self._limits, allow_weak=self._allow_weak)
             self._sandbox = self._processes.enter_context(sandbox)
-        results: list[RunResult] = []
+        jobs = []
+        for number, repeat in order:
+            budget = self._budget(number, repeat)
+            seed = self._seed(number, repeat, stage)
+            jobs.append(RunJob(number, seed, budget.time_limit_us, settled=budget.settled))
         batch = max(4 * self.jobs, len(jobs) // 10)
         for start in range(0, len(jobs), batch):
-            results += self._sandbox.run_all(program, jobs[start : start + batch], stop_on_failure=True)
-            progress(len(results), len(jobs))
-            if not all(result.state.scorable for result in results):
-                break
-        return _to_first_failure(results)
+            yield from self._sandbox.run_all(contender.program, jobs[start : start + batch], stop_on_failure=True)
+
+    def _named_runs(
+        self, contender: Contender, order: Sequence[tuple[int, int]], stage: str
+    ) -> Generator[RunResult, None, None]:
+        find_strategy(contender.strategy or "")  # refuses unknown ones before any run
+        tasks = [
+            _Task(number, self._named_run(contender, number, repeat, self._seed(number, repeat, stage)))
+            for number, repeat in order
+        ]
+        early: dict[int, RunResult] = {}  # done before one that comes before them
+        following = 0
+        results = self._started_workers().results(tasks, last=lambda result: not result.state.scorable)
+        with closing(results):
+            for number, result in results:
+                early[number] = result or _DIED
+                while following in early:
+                    yield early.pop(following)
+                    following += 1
 
     def _named_run(self, contender: Contender, number: int, repeat: int, seed: int) -> NamedRun:
-        """One run; the first on each space is the one in which own compute is measured."""
-        budget = RunBudget(self.scales[number].budget.time_limit_us)
-        strategy = contender.strategy or ""
-        return NamedRun(strategy, contender.options, seed, budget, cold=repeat == 0, charged=self._charged)
-
-    def _run_named(self, strategy: str, tasks: Sequence[_Task], progress: Progress) -> list[RunResult]:
-        find_strategy(strategy)  # refuses unknown ones before any run
-        results: list[RunResult | None] = [None] * len(tasks)
-        made = self._started_workers().results(tasks, last=lambda result: not result.state.scorable)
-        for done, (number, result) in enumerate(made, start=1):
-            results[number] = result or RunResult(
-                empty_trace(), RunState.KILLED, "its process died", RequestCounts(), float("nan")
-            )
-            progress(done, len(tasks))
-        return _to_first_failure([result for result in results if result is not None])
+        return NamedRun(
+            contender.strategy or "",
+            contender.options,
+            seed,
+            self._budget(number, repeat),
+            cold=repeat == _MEASURED,
+            charged=self._charged,
+        )
 
     def _started_workers(self) -> Workers[_Task, RunResult]:
         if self._workers is None:
@@ -200,13 +246,3 @@ class Scorer:
             )
             gc.unfreeze()
         return self._workers
-
-
-def _to_first_failure(results: Sequence[RunResult]) -> list[RunResult]:
-    """The runs up to the first that failed, which do not depend on how many others were under way then."""
-    failed = next((number for number, result in enumerate(results) if not result.state.scorable), len(results))
-    return list(results[: failed + 1])
-
-
-def _no_progress(_done: int, _total: int) -> None:
-    """Tell nobody."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.runners.live_space import LiveSpace
+from llamea_tune.runners.meter import Settled
 from llamea_tune.runners.trace import Trace
 from llamea_tune.scoring.baselines import BASELINES
 from llamea_tune.scoring.cutoff import SpaceBudget, space_budget
@@ -41,6 +42,11 @@ class SpaceScale:
     grid_us: Floats
     baseline_costs: Floats
     optimum: float
+
+    @property
+    def settled(self) -> Settled:
+        """From where on the score of a run cannot change, if the space is a recorded one."""
+        return Settled(self.optimum, self.budget.end_us)
 
     def ranks(self, traces: Sequence[Trace]) -> NDArray[np.float32]:
         """Rank of the best so far over the grid, shape `(n_traces, n_times)`."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -128,7 +128,7 @@ def run_named(trusted: TrustedSpace, run: NamedRun) -> RunResult:
     except Exception as err:  # whatever a strategy raises is its failure, not ours
         state, reason = RunState.FAILED, f"{type(err).__name__}: {err}"
     if state is RunState.FINISHED and meter.done:
-        state = RunState.BUDGET_SPENT
+        state = RunState.SETTLED if meter.settled else RunState.BUDGET_SPENT
     elif state is RunState.FINISHED and meter.stalled:
         state = RunState.STALLED
     own_compute_s = compute.spent_s if compute is not None else float("nan")
@@ -142,7 +142,7 @@ def _budget(run: NamedRun) -> RunBudget:
         time_limit_us = min(time_limit_us or sys.maxsize, round(_positive(run, "time_limit") * 1e6))
     if "max_fevals" in run.options:
         max_fevals = min(max_fevals or sys.maxsize, int(_positive(run, "max_fevals")))
-    return RunBudget(time_limit_us, max_fevals)
+    return replace(run.budget, time_limit_us=time_limit_us, max_fevals=max_fevals)
 
 
 def _positive(run: NamedRun, option: str) -> float:

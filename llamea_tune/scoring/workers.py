@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import redirect_stdout
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -52,7 +52,9 @@ class Workers(Generic[Task, Result]):
         for connection in list(self._processes):
             self._end(connection)
 
-    def results(self, tasks: Sequence[Task], last: Callable[[Result], bool]) -> Iterator[tuple[int, Result | None]]:
+    def results(
+        self, tasks: Sequence[Task], last: Callable[[Result], bool]
+    ) -> Generator[tuple[int, Result | None], None, None]:
         """Do tasks; yield each one's number and result as it is done, in no certain order.
 
         Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -95,7 +96,7 @@ def test_finished_runs_are_kept(command, caches):
     first = command("benchmark", "mls", "-s", caches, "-n", 4, "-j", 1, "--json", *FAST)
     second = command("benchmark", "mls", "-s", caches, "-n", 4, "-j", 1, "--json", *FAST)
     assert "kept from before" not in first.err
-    assert "2 of 2 pairs" in second.err
+    assert "8 of 8 runs" in second.err
     assert first.out == second.out
     assert "kept from before" not in command("benchmark", "mls", "-s", caches, "-n", 4, "-j", 1, "--fresh", *FAST).err
 
@@ -105,8 +106,25 @@ def test_the_baseline_changes_scores_but_needs_no_new_runs(command, caches):
     exact = command("benchmark", "mls", "-s", place, "-n", 4, "-j", 1, "--json")
     published = command("benchmark", "mls", "-s", place, "-n", 4, "-j", 1, "--json", "--baseline", "published")
     assert exact.json["settings"]["baseline"] == "exact"
-    assert "1 of 1 pairs" in published.err
+    assert "4 of 4 runs" in published.err
     assert exact.json["strategies"][0]["score"] != published.json["strategies"][0]["score"]
+
+
+def test_stopping_when_settled_gives_the_same_scores(command, caches):
+    args = ("benchmark", "mls", "pso", "-s", caches, "-n", 10, "-j", 1, *FAST)
+    whole, settled = (command(*args, *flag, "--json").json for flag in ((), ("--stop-when-settled",)))
+    assert settled["settings"].pop("stop_when_settled") and not whole["settings"].pop("stop_when_settled")
+    assert settled["settings"] == whole["settings"]
+    for one, other in zip(settled["strategies"], whole["strategies"], strict=True):
+        assert (one["strategy"], one["score"], one["interval"]) == (
+            other["strategy"],
+            other["score"],
+            other["interval"],
+        )
+        for space, entry in one["spaces"].items():
+            assert entry["score"] == other["spaces"][space]["score"]
+            assert entry["evaluations"] < other["spaces"][space]["evaluations"]
+    assert "stopped when settled" in command(*args, "--stop-when-settled").out
 
 
 def test_own_compute_is_reported_and_charged_when_asked(command, caches):
@@ -218,5 +236,7 @@ def test_an_interruption_ends_it_and_the_same_command_goes_on(own_folders, cache
     kept = len(list(results.glob("*.npz")))
     assert 1 <= kept < 6
     done = script(*args)
-    assert done.code == 0 and f"{kept} of 6 pairs" in done.err
+    reused = re.search(r"(\d+) of 360 runs were kept", done.err)
+    assert done.code == 0 and reused
+    assert 60 * (kept - 1) < int(reused[1]) <= 60 * kept  # the pair in flight left the runs that were done
     assert done.out == script(*args, "--fresh").out

@@ -23,7 +23,8 @@ SIGNATURES = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
 
 def test_json_says_what_the_rows_say(outcome, small_spaces):
     data = json.loads(json.dumps(benchmark_json(outcome, small_spaces), allow_nan=False))
-    assert data["settings"] == {"repeats": 6, "seed": 3, "baseline": "published", "charge_own_compute": False}
+    flags = {"charge_own_compute": False, "stop_when_settled": False}
+    assert data["settings"] == {"repeats": 6, "seed": 3, "baseline": "published", **flags}
     assert data["versions"]["kernel_tuner"]
     assert [space["content_hash"] for space in data["spaces"]] == [space.content_hash for space in small_spaces]
     assert [entry["strategy"] for entry in data["strategies"]] == [row.label for row in outcome.rows]

@@ -15,8 +15,8 @@ from llamea_tune.exceptions import SettingsError
 from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
 from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
-from llamea_tune.scoring import Scorer
-from llamea_tune.scoring.benchmark import STAGE, PairDone, run_benchmark, thinned
+from llamea_tune.scoring import Scorer, benchmark
+from llamea_tune.scoring.benchmark import STAGE, PairDone, RunsDone, run_benchmark, thinned
 from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.entrants import make_contender
 from llamea_tune.scoring.ranks import best_ranks, rank_table
@@ -33,14 +33,18 @@ def as_text(outcome, spaces) -> str:
 class Watch:
     """Collects the pairs that are done; interrupts after some of them."""
 
-    def __init__(self, interrupt_after: int | None = None) -> None:
+    def __init__(self, interrupt_after: int | None = None, kind: type = PairDone) -> None:
         self.pairs: list[PairDone] = []
+        self.events: list[object] = []
         self.interrupt_after = interrupt_after
+        self.kind = kind
 
     def __call__(self, event) -> None:
         if isinstance(event, PairDone):
             self.pairs.append(event)
-            if len(self.pairs) == self.interrupt_after:
+        if isinstance(event, self.kind):
+            self.events.append(event)
+            if len(self.events) == self.interrupt_after:
                 raise KeyboardInterrupt
 
     @property
@@ -77,7 +81,7 @@ def test_rows_are_sorted_and_compared_with_the_best(outcome):
 def test_the_second_call_makes_no_runs(outcome, small_spaces, store):
     watch = Watch()
     again = run_benchmark(CONTENDERS, small_spaces, SETTINGS, store=store, observe=watch)
-    assert watch.reused == len(watch.pairs) == 6
+    assert [pair.reused for pair in watch.pairs] == [SETTINGS.repeats] * 6
     assert as_text(again, small_spaces) == as_text(outcome, small_spaces)
 
 
@@ -88,21 +92,71 @@ def test_fresh_runs_on_two_cores_give_the_same_bytes(outcome, small_spaces, stor
     assert as_text(again, small_spaces) == as_text(outcome, small_spaces)
 
 
-def test_an_interruption_loses_the_pair_in_flight_only(outcome, small_spaces, tmp_path):
+def test_an_interruption_loses_the_runs_in_flight_only(outcome, small_spaces, tmp_path):
     store = ResultsStore(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        run_benchmark(CONTENDERS, small_spaces, SETTINGS, store=store, observe=Watch(interrupt_after=4))
+        run_benchmark(CONTENDERS, small_spaces, SETTINGS, store=store, observe=Watch(2 * 6 + 4, RunsDone))
     watch = Watch()
     again = run_benchmark(CONTENDERS, small_spaces, SETTINGS, store=store, observe=watch)
-    assert [pair.reused for pair in watch.pairs] == [True] * 4 + [False] * 2
+    assert [pair.reused for pair in watch.pairs] == [6, 6, 4, 0, 0, 0]
     assert as_text(again, small_spaces) == as_text(outcome, small_spaces)
+
+
+def test_runs_are_saved_while_a_pair_goes_on(small_spaces, tmp_path, monkeypatch):
+    monkeypatch.setattr(benchmark, "_SECONDS_BETWEEN_SAVINGS", 0.0)
+    store = ResultsStore(tmp_path)
+    kept = []
+
+    def look(event) -> None:
+        if isinstance(event, RunsDone):  # told just before the saving
+            kept.extend(len(store.load(path.stem, small_spaces[0])) for path in tmp_path.glob("*.npz"))
+
+    run_benchmark(CONTENDERS[:1], small_spaces[:1], SETTINGS, store=store, observe=look)
+    assert kept == [1, 2, 3, 4, 5]
+
+
+def test_more_repeats_go_on_from_fewer_and_fewer_take_the_first(outcome, small_spaces, store, tmp_path):
+    apart = ResultsStore(tmp_path)
+    for repeats, reused in ((4, 0), (2, 2), (SETTINGS.repeats, 4)):
+        watch = Watch()
+        made = run_benchmark(CONTENDERS, small_spaces, replace(SETTINGS, repeats=repeats), store=apart, observe=watch)
+        assert [pair.reused for pair in watch.pairs] == [reused] * 6
+        assert [len(pair.runs) for pair in watch.pairs] == [repeats] * 6
+    assert as_text(made, small_spaces) == as_text(outcome, small_spaces)
+
+
+@pytest.mark.parametrize("baseline", ["exact", "published"])
+def test_stopping_when_settled_changes_no_score(small_spaces, tmp_path, strategy_file, baseline):
+    store = ResultsStore(tmp_path / "results")
+    contenders = [*CONTENDERS, make_contender("greedy_ils"), make_contender(f"{strategy_file}:Sampler")]
+    whole, settled = Watch(), Watch()
+    rows, early = (
+        run_benchmark(
+            contenders,
+            small_spaces,
+            replace(SETTINGS, repeats=20, baseline=baseline, stop_when_settled=stop),
+            store=store,
+            observe=watch,
+        ).rows
+        for stop, watch in ((False, whole), (True, settled))
+    )
+    for row, same in zip(rows, early, strict=True):
+        assert (row.label, row.card.mean, row.card.interval) == (same.label, same.card.mean, same.card.interval)
+        assert (row.to_best, row.mean_place) == (same.to_best, same.mean_place)
+    for pair, stopped in zip(whole.pairs, settled.pairs, strict=True):
+        for run, prefix in zip(pair.runs, stopped.runs, strict=True):
+            n = len(prefix.trace)
+            np.testing.assert_array_equal(run.trace.indices[:n], prefix.trace.indices)
+            assert n <= len(run.trace)
+        assert stopped.runs[0].state is not RunState.SETTLED  # the one in which own compute is measured
+        assert any(run.state is RunState.SETTLED for run in stopped.runs)
 
 
 def test_strategies_added_later_leave_the_others_as_they_were(outcome, small_spaces, store):
     watch = Watch()
     more = [*CONTENDERS, make_contender("greedy_ils")]
     again = run_benchmark(more, small_spaces, SETTINGS, store=store, observe=watch)
-    assert {pair.label for pair in watch.pairs if not pair.reused} == {"greedy_ils"}
+    assert {pair.label for pair in watch.pairs if pair.reused < SETTINGS.repeats} == {"greedy_ils"}
     before = {row.label: row.card for row in outcome.rows}
     assert {row.label: row.card.mean for row in again.rows if row.label in before} == {
         label: card.mean for label, card in before.items()
