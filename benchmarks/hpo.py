@@ -14,18 +14,17 @@ spaces that both can read, and what they find is judged on the same spaces as ab
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import math
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from kernel_tuner_hpo import kernel_tuners_best
 
 from llamea_tune.export import ExportRequest, export_strategy
 from llamea_tune.hpo import StudyResult, StudySettings, Subject, rescore, strategy_subject, tune
@@ -279,7 +278,10 @@ def kernel_tuner_beside(
             ours = tune(subject, spaces, longer, folder / "beside", jobs=arguments.jobs, scales=trainer.scales)
         values = advised(subject, ours, trainer)
     seconds = time.perf_counter() - started
-    theirs, their_trials = kernel_tuners_best(arguments.hub, folder / "kernel_tuner", seconds)
+    theirs, their_trials = kernel_tuners_best(
+        BESIDE, KERNEL_TUNER_RANGES, arguments.hub, KERNEL_TUNER_CAN_READ, folder / "kernel_tuner", seconds
+    )
+    theirs = theirs or dict(subject.defaults)
     default, our_runs, their_runs = (runs_of(judge, subject, chosen) for chosen in (subject.defaults, values, theirs))
     outcome = {
         "seconds": seconds,
@@ -293,118 +295,6 @@ def kernel_tuner_beside(
     print(f"    {'llamea-tune':28}{gain(judge, our_runs, default)!s:26}{len(ours.trials)} trials")
     print(f"    {'Kernel Tuner':28}{gain(judge, their_runs, default)!s:26}{their_trials} trials (tune_hyper_params)")
     return outcome
-
-
-def kernel_tuners_best(hub: Path, folder: Path, seconds: float) -> tuple[dict[str, Any], int]:
-    """The best hyperparameters that `tune_hyper_params` finds, and how many it tried.
-
-    It writes beside the package that it is imported from, so it gets a copy of that. It is stopped at the end of its
-    time; what it had measured by then is in its cache file.
-    """
-    import shutil
-
-    import kernel_tuner
-
-    shutil.copytree(Path(kernel_tuner.__file__).parent, folder / "kernel_tuner")
-    applications = prepare_for_methodology(hub, folder)
-    script = folder / "tune.py"
-    script.write_text(_SCRIPT)
-    job = {"strategy": BESIDE, "ranges": KERNEL_TUNER_RANGES, "applications": applications, "seconds": seconds}
-    (folder / "job.json").write_text(json.dumps(job))
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    with contextlib.suppress(subprocess.TimeoutExpired), (folder / "output.txt").open("w") as output:
-        subprocess.run(
-            [sys.executable, str(script)],
-            cwd=folder,
-            env=environment,
-            stdout=output,
-            stderr=output,
-            timeout=seconds,
-            check=False,
-        )
-    measured = read_cache(folder / "cache.json")
-    if not measured:
-        return dict(strategy_subject(Contender(BESIDE, BESIDE)).defaults), 0
-    best = max(measured, key=lambda entry: entry["score"])
-    return {name: best[name] for name in KERNEL_TUNER_RANGES}, len(measured)
-
-
-def read_cache(path: Path) -> list[dict[str, Any]]:
-    """What Kernel Tuner's cache file, open or closed, says was measured."""
-    if not path.exists():
-        return []
-    text = path.read_text().rstrip().rstrip(",")
-    try:
-        content = json.loads(text)
-    except ValueError:
-        content = json.loads(text + "}}")
-    return [entry for entry in content["cache"].values() if isinstance(entry.get("score"), float)]
-
-
-def prepare_for_methodology(hub: Path, folder: Path) -> list[dict[str, Any]]:
-    """Lay out what the methodology reads for the spaces that both tune on: descriptions, caches, T4 files."""
-    import gzip
-    import shutil
-
-    from scoring import t4_of
-
-    applications = []
-    for kernel in dict.fromkeys(name.split("/")[0] for name in KERNEL_TUNER_CAN_READ):
-        place = folder / kernel
-        place.mkdir(parents=True)
-        shutil.copy(hub / "kernels" / f"{kernel}.json", place)
-        source = place / json.loads((place / f"{kernel}.json").read_text())["KernelSpecification"]["KernelFile"]
-        source.parent.mkdir(parents=True, exist_ok=True)
-        source.write_text("// only simulated\n")
-        for name in (name for name in KERNEL_TUNER_CAN_READ if name.startswith(f"{kernel}/")):
-            gpu = name.split("/")[1]
-            text = gzip.decompress((hub / "cachefiles" / f"{name}.json.gz").read_bytes()).decode()
-            (place / f"{gpu}.json").write_text(text)
-            (place / f"{gpu}_T4.json").write_text(json.dumps(t4_of(json.loads(text))))
-        applications.append(
-            {
-                "name": kernel,
-                "folder": str(place),
-                "input_file": f"{kernel}.json",
-                "objective_performance_keys": ["time"],
-            }
-        )
-    return applications
-
-
-_SCRIPT = """
-import json
-from pathlib import Path
-
-import kernel_tuner.hyper
-
-here = Path(__file__).parent
-job = json.loads((here / "job.json").read_text())
-gpus = sorted({path.stem for path in here.glob("*/*.json") if path.with_name(path.stem + "_T4.json").exists()})
-pattern = str(here / "${applications}" / "${gpus}_T4.json")
-kernel_tuner.hyper.tune_hyper_params(
-    job["strategy"],
-    job["ranges"],
-    [],
-    iterations=1,
-    compiler_options={
-        "gpus": gpus,
-        "applications": job["applications"],
-        "override": {
-            "experimental_groups_defaults": {
-                "repeats": 25,
-                "samples": 1,
-                "minimum_fraction_of_budget_valid": 0.01,
-                "minimum_number_of_valid_search_iterations": 2,
-                "pattern_for_full_search_space_filenames": {"regex": pattern},
-            }
-        },
-    },
-    cache=str(here / "cache.json"),
-    strategy="dual_annealing",
-    strategy_options={"time_limit": job["seconds"]},
-)
-"""
 
 
 if __name__ == "__main__":
