@@ -57,21 +57,24 @@ def kernel_tuners_best(
         )
     measured = read_cache(folder / "cache.json")
     if not measured:
+        last = (folder / "output.txt").read_text(errors="replace").strip().splitlines()[-1:]
+        print(f"Kernel Tuner measured nothing in {seconds:.0f} s; its last line: {''.join(last) or '-'}", flush=True)
         return {}, 0
     best = max(measured, key=lambda entry: entry["score"])
     return {name: best[name] for name in ranges}, len(measured)
 
 
 def read_cache(path: Path) -> list[dict[str, Any]]:
-    """What Kernel Tuner's cache file, open or closed, says was measured."""
+    """What Kernel Tuner's cache file says was measured: closed, open, or with a last line that was cut."""
     if not path.exists():
         return []
-    text = path.read_text().rstrip().rstrip(",")
-    try:
-        content = json.loads(text)
-    except ValueError:
-        content = json.loads(text + "}}")
-    return [entry for entry in content["cache"].values() if isinstance(entry.get("score"), float)]
+    text = path.read_text().rstrip()
+    whole_lines = text.rpartition("\n")[0]
+    for candidate in (text, text.rstrip(",") + "}}", whole_lines.rstrip().rstrip(",") + "}}"):
+        with contextlib.suppress(ValueError):
+            measured = json.loads(candidate)["cache"].values()
+            return [entry for entry in measured if isinstance(entry.get("score"), float)]
+    return []
 
 
 def prepare_for_methodology(hub: Path, spaces: Sequence[str], folder: Path) -> list[dict[str, Any]]:

@@ -37,7 +37,7 @@ class BenchmarkProgress:
         self._seconds: dict[str, float] = {}
         self._done: dict[str, int] = {}
         self._now = ("", "")
-        self._reused = self._reused_now = 0
+        self._runs = self._reused = self._reused_now = 0
         self._started = self._pair_started = self._last_line = time.monotonic()
         self._live = err.is_terminal and not quiet
         self._bar = Progress(
@@ -77,7 +77,7 @@ class BenchmarkProgress:
     def say_what_it_took(self, kept: bool, folder: Path) -> None:
         """Tell how long it took, and what that rests on."""
         took = duration(time.monotonic() - self._started)
-        reused = f"; {self._reused:,} of {self._n_pairs * self._repeats:,} runs were kept from before"
+        reused = f"; {self._reused:,} of {self._runs:,} runs were kept from before"
         err.print(f"took {took}{reused if self._reused else ''}", soft_wrap=True)
         if not kept:
             err.print(
@@ -90,6 +90,7 @@ class BenchmarkProgress:
         label, space = pair.label, pair.space.name
         evaluations = self._left.pop((label, space))
         failed = next((run for run in pair.runs if not run.state.scorable), None)
+        self._runs += len(pair.runs)
         self._reused += pair.reused
         made = len(pair.runs) - pair.reused
         if made and failed is None:

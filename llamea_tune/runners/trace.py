@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -83,3 +84,17 @@ class RunResult:
     reason: str
     counts: RequestCounts
     own_compute_s: float
+
+
+def to_first_failure(runs: Iterable[RunResult]) -> list[RunResult]:
+    """Runs up to the first that failed, which do not depend on how many others were under way then.
+
+    Args:
+        runs: Runs in the order in which they were begun.
+    """
+    made: list[RunResult] = []
+    for run in runs:
+        made.append(run)
+        if not run.state.scorable:
+            break
+    return made

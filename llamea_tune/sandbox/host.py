@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
@@ -13,7 +13,7 @@ from typing import Self
 from llamea_tune.exceptions import SandboxError, SettingsError
 from llamea_tune.runners.live_space import LiveSpace, runner_for
 from llamea_tune.runners.meter import Meter, RunBudget
-from llamea_tune.runners.trace import RunResult, RunState
+from llamea_tune.runners.trace import RunResult, RunState, to_first_failure
 from llamea_tune.sandbox.conduct import conduct
 from llamea_tune.sandbox.layers import LayerStatus
 from llamea_tune.sandbox.program import Limits, Program, RunJob
@@ -86,17 +86,30 @@ class Sandbox:
         """
         return self._run(program, job, threading.Event())
 
-    def run_all(self, program: Program, jobs: Sequence[RunJob], *, stop_on_failure: bool = True) -> list[RunResult]:
+    def run_all(self, program: Program, jobs: Sequence[RunJob]) -> list[RunResult]:
         """Run a program on several jobs, as many at a time as the sandbox has workers.
 
         Args:
             program: What to run.
             jobs: The runs to make, started in this order.
-            stop_on_failure: Skip what comes after the first job whose run is not scorable; the list then ends with
-                that run.
+
+        Returns:
+            The runs in the order of the jobs, up to the first that is not scorable.
 
         Raises:
             SandboxError: See `run`.
+        """
+        made = dict(self.each_run(program, jobs))
+        return to_first_failure(made[number] for number in sorted(made))
+
+    def each_run(self, program: Program, jobs: Sequence[RunJob]) -> Generator[tuple[int, RunResult], None, None]:
+        """Run a program on several jobs, and give each run as soon as it is done; see `run_all`.
+
+        What comes after a job whose run is not scorable is skipped, or ended. An error while runs go on, such as
+        KeyboardInterrupt, closes the sandbox.
+
+        Yields:
+            Number of a job and its run.
         """
         stops = [threading.Event() for _ in jobs]
 
@@ -104,23 +117,29 @@ class Sandbox:
             if stops[number].is_set():
                 return None
             result = self._run(program, jobs[number], stops[number])
-            if stop_on_failure and not result.state.scorable:
+            if stops[number].is_set():
+                return None
+            if not result.state.scorable:
                 for stop in stops[number + 1 :]:
                     stop.set()
             return result
 
-        results: list[RunResult] = []
         with ThreadPoolExecutor(self._jobs) as pool:
+            numbers = {pool.submit(run_one, number): number for number in range(len(jobs))}
             try:
-                for result in pool.map(run_one, range(len(jobs))):
-                    if result is None or (stop_on_failure and results and not results[-1].state.scorable):
-                        break
-                    results.append(result)
+                for future in as_completed(numbers):
+                    result = future.result()
+                    if result is not None:
+                        yield numbers[future], result
+            except GeneratorExit:
+                raise
             except BaseException:
                 self.close()
-                pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        return results
+            finally:
+                for stop in stops:
+                    stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
 
     def _run(self, program: Program, job: RunJob, stop: threading.Event) -> RunResult:
         runner = self._runners[job.space]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from llamea_tune.exceptions import MissingDependencyError, SettingsError, StrategyError
-from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace, empty_trace
+from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace, empty_trace, to_first_failure
 from llamea_tune.sandbox.program import Limits
 from llamea_tune.scoring.aggregate import mean_places, scorecard
 from llamea_tune.scoring.baselines import BASELINES
@@ -103,7 +103,7 @@ class PairDone:
         space: The space.
         runs: The repeats; if a run failed, it is the last one.
         reused: How many of them were taken from the store.
-        seconds: How long the others took.
+        seconds: How long this took.
     """
 
     label: str
@@ -253,7 +253,7 @@ def _pair(
 ) -> tuple[PairDone, bool]:
     """The runs of one pair, and whether they are safe in the store."""
     started = time.monotonic()
-    runs: list[RunResult] = []
+    reused, safe = 0, True
     try:
         key = runs_key(
             contender,
@@ -263,41 +263,45 @@ def _pair(
             charged=settings.charge_own_compute,
             settled=settings.stop_when_settled,
         )
-        runs = [] if fresh else store.load(key, space)[: settings.repeats]
-        reused, kept = len(runs), True
-        if _incomplete(runs, settings.repeats):
-            kept = _make_rest(contender, scorer, runs, lambda made: store.save(key, made), tell)
+        kept = {} if fresh else store.load(key, space)
+        made = {number: run for number, run in kept.items() if number < settings.repeats}
+        reused = len(made)
+        missing = _missing(made, settings.repeats)
+        if missing:
+            safe = _make(contender, scorer, missing, made, lambda: store.save(key, made, space), tell)
+        runs = to_first_failure(made[number] for number in sorted(made))
     except (StrategyError, MissingDependencyError) as err:  # its file is broken, or it needs a package
         runs = [RunResult(empty_trace(), RunState.FAILED, str(err), RequestCounts(), float("nan"))]
-        reused, kept = 0, True
-    return PairDone(contender.label, space, runs, reused, time.monotonic() - started), kept
+    return PairDone(contender.label, space, runs, min(reused, len(runs)), time.monotonic() - started), safe
 
 
-def _incomplete(runs: Sequence[RunResult], repeats: int) -> bool:
-    return len(runs) < repeats and all(run.state.scorable for run in runs)
+def _missing(made: Mapping[int, RunResult], repeats: int) -> list[int]:
+    """Numbers of the repeats that are still to be made; what comes after a failed one is not needed."""
+    end = min((number for number, run in made.items() if not run.state.scorable), default=repeats)
+    return [number for number in range(end) if number not in made]
 
 
-def _make_rest(
+def _make(
     contender: Contender,
     scorer: Scorer,
-    runs: list[RunResult],
-    save: Callable[[Sequence[RunResult]], bool],
+    missing: Sequence[int],
+    made: dict[int, RunResult],
+    save: Callable[[], bool],
     tell: Observer,
 ) -> bool:
-    """Add the repeats that are missing; save now and then, and whatever happens. Whether the last saving went well."""
-    latest = time.monotonic()
-    reused = len(runs)
+    """Add the missing repeats; save now and then, and whatever happens. Whether the last saving went well."""
+    reused, latest = len(made), time.monotonic()
     try:
-        with closing(scorer.each_run(contender, repeats=range(reused, scorer.repeats), stage=STAGE)) as made:
-            for _, run in made:
-                runs.append(run)
-                tell(RunsDone(len(runs), scorer.repeats, reused))
-                if time.monotonic() - latest > _SECONDS_BETWEEN_SAVINGS and len(runs) < scorer.repeats:
-                    save(runs)
+        with closing(scorer.each_run(contender, repeats=missing, stage=STAGE)) as runs:
+            for _, number, run in runs:
+                made[number] = run
+                tell(RunsDone(len(made), scorer.repeats, reused))
+                if time.monotonic() - latest > _SECONDS_BETWEEN_SAVINGS:
+                    save()
                     latest = time.monotonic()
     finally:
-        kept = save(runs)
-    return kept
+        safe = save()
+    return safe
 
 
 def benchmark_rows(

@@ -11,13 +11,12 @@ import json
 import os
 import platform
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +35,7 @@ _PACKAGES = (
     *("kernel_tuner", "numpy", "scipy", "scikit-learn", "python-constraint2"),
     *("pyatf", "pymoo", "scikit-optimize"),
 )
+_ARRAYS = ("numbers", "lengths", "indices", "steps_us", "counts", "own_compute_s")
 _COUNTS = ("paid", "repeated", "invalid", "failed")
 # How these end depends on the machine and its load, so the next call tries again.
 _NOT_KEPT = frozenset({RunState.TIMED_OUT, RunState.KILLED})
@@ -100,7 +100,10 @@ def runs_key(
 
 
 class ResultsStore:
-    """Keeps the first runs of a contender on a space, in one file per key that appears whole or not at all."""
+    """Keeps the runs of a contender on a space, by the number of the repeat, in one file per key.
+
+    A file appears whole or not at all. Of two processes that save at the same moment, one may lose what it made.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
         """Use a folder; it is made when it is needed.
@@ -110,8 +113,8 @@ class ResultsStore:
         """
         self.folder = folder or results_folder()
 
-    def load(self, key: str, space: Space) -> list[RunResult]:
-        """Look runs up: the first repeat and those that follow it; none where they are not there, or damaged.
+    def load(self, key: str, space: Space) -> dict[int, RunResult]:
+        """Look runs up by the number of the repeat; none where they are not there, or damaged.
 
         Args:
             key: See `runs_key`.
@@ -119,30 +122,32 @@ class ResultsStore:
         """
         with suppress(Exception):  # a damaged archive raises whatever the first wrong byte leads to
             with np.load(self._place(key), allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in ("lengths", "indices", "steps_us", "counts", "own_compute_s")}
+                arrays = {name: stored[name] for name in _ARRAYS}
                 ends = json.loads(stored["ends"].tobytes())
             return _unpack(arrays, ends, space)
-        return []
+        return {}
 
-    def save(self, key: str, runs: Sequence[RunResult]) -> bool:
-        """Keep runs in place of those that are there, up to the first that ended in a way that depends on the machine's load.
+    def save(self, key: str, runs: Mapping[int, RunResult], space: Space) -> bool:
+        """Keep runs beside those that are there, but not what ended in a way that depends on the machine's load.
 
         Args:
             key: See `runs_key`.
-            runs: The first repeat and those that follow it.
+            runs: Runs by the number of the repeat; they replace those of the same number.
+            space: The space that they were made on.
 
         Returns:
             Whether nothing went wrong; a full disk or a folder that cannot be written is no reason to stop.
         """
-        runs = list(takewhile(lambda run: run.state not in _NOT_KEPT, runs))
-        if not runs:
+        lasting = {number: run for number, run in runs.items() if run.state not in _NOT_KEPT}
+        if not lasting:
             return True
+        together = {**self.load(key, space), **lasting}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             file = tempfile.NamedTemporaryFile(dir=self.folder, prefix=".saving-", delete=False)  # noqa: SIM115
             try:
                 with file:
-                    np.savez_compressed(file, **_pack(runs))
+                    np.savez_compressed(file, **_pack(together))
                     file.flush()
                     os.fsync(file.fileno())
                 Path(file.name).replace(self._place(key))
@@ -157,10 +162,13 @@ class ResultsStore:
         return self.folder / f"{key}.npz"
 
 
-def _pack(runs: Sequence[RunResult]) -> dict[str, Any]:
+def _pack(by_number: Mapping[int, RunResult]) -> dict[str, Any]:
+    numbers = sorted(by_number)
+    runs = [by_number[number] for number in numbers]
     ends = [[run.state.value, run.reason] for run in runs]
     traces = [run.trace for run in runs]
     return {
+        "numbers": np.array(numbers, dtype=np.int64),
         "lengths": np.array([len(trace) for trace in traces], dtype=np.int64),
         "indices": np.concatenate([trace.indices for trace in traces]).astype(np.uint32),
         "steps_us": np.concatenate([np.diff(trace.elapsed_us, prepend=0) for trace in traces]),
@@ -170,24 +178,32 @@ def _pack(runs: Sequence[RunResult]) -> dict[str, Any]:
     }
 
 
-def _unpack(arrays: dict[str, Any], ends: list[list[str]], space: Space) -> list[RunResult]:
+def _unpack(arrays: dict[str, Any], ends: list[list[str]], space: Space) -> dict[int, RunResult]:
     """Costs are the space's own.
 
     Raises:
         ValueError: The parts do not fit together, or not with the space.
     """
     lengths, indices, steps_us = arrays["lengths"], arrays["indices"].astype(np.int64), arrays["steps_us"]
-    if not len(lengths) == len(arrays["counts"]) == len(arrays["own_compute_s"]) == len(ends) > 0:
+    if (
+        not len(arrays["numbers"])
+        == len(lengths)
+        == len(arrays["counts"])
+        == len(arrays["own_compute_s"])
+        == len(ends)
+        > 0
+    ):
         raise ValueError("not one entry for each run")
     if not lengths.sum() == len(indices) == len(steps_us) or (len(indices) and indices.max() >= space.size):
         raise ValueError("traces that are none of this space")
     bounds = np.concatenate(([0], np.cumsum(lengths)))
-    runs = []
-    for number, (state, reason) in enumerate(ends):
-        own = slice(bounds[number], bounds[number + 1])
+    runs = {}
+    for place, (state, reason) in enumerate(ends):
+        own = slice(bounds[place], bounds[place + 1])
         trace = Trace(indices[own], space.costs[indices[own]], np.cumsum(steps_us[own], dtype=np.int64))
-        counts = RequestCounts(*(int(count) for count in arrays["counts"][number]))
-        runs.append(RunResult(trace, RunState(state), reason, counts, float(arrays["own_compute_s"][number])))
+        counts = RequestCounts(*(int(count) for count in arrays["counts"][place]))
+        own_compute_s = float(arrays["own_compute_s"][place])
+        runs[int(arrays["numbers"][place])] = RunResult(trace, RunState(state), reason, counts, own_compute_s)
     return runs
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from types import TracebackType
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.meter import RunBudget
-from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, empty_trace
-from llamea_tune.sandbox.program import Limits, RunJob
+from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, empty_trace, to_first_failure
+from llamea_tune.sandbox.program import Limits, Program, RunJob
 from llamea_tune.scoring.aggregate import scorecard
 from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.score import SpaceScale, latest_scale, space_scale
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
-_MEASURED = 0  # the repeat in which own compute is measured
+_MEASURED_REPEAT = 0  # for own compute
 _DIED = RunResult(empty_trace(), RunState.KILLED, "its process died", RequestCounts(), float("nan"))
 
 
@@ -148,19 +148,23 @@ class Scorer:
         Returns:
             The repeats on each space, by its name. If a run fails, it is the last one made.
         """
-        n_repeats = self.repeats if repeats is None else repeats
-        runs: dict[str, list[RunResult]] = {space.name: [] for space in self.spaces}
-        with closing(self.each_run(contender, repeats=range(n_repeats), stage=stage)) as made:
-            for done, (space, run) in enumerate(made, start=1):
-                runs[space].append(run)
+        order = self._order(range(self.repeats if repeats is None else repeats))
+        results: dict[int, RunResult] = {}
+        with closing(self._each(contender, order, stage)) as made:
+            for number, run in made:
+                results[number] = run
                 if on_progress is not None:
-                    on_progress(done, n_repeats * len(self.spaces))
+                    on_progress(len(results), len(order))
+        runs: dict[str, list[RunResult]] = {space.name: [] for space in self.spaces}
+        in_order = to_first_failure(results[number] for number in sorted(results))
+        for (space, _), run in zip(order, in_order, strict=False):
+            runs[self.spaces[space].name].append(run)
         return runs
 
     def each_run(
-        self, contender: Contender, *, repeats: range, stage: str = "train"
-    ) -> Generator[tuple[str, RunResult], None, None]:
-        """Make a contender's runs one repeat after the other, and give each as soon as all before it are done.
+        self, contender: Contender, *, repeats: Iterable[int], stage: str = "train"
+    ) -> Generator[tuple[str, int, RunResult], None, None]:
+        """Make some of a contender's runs, and give each as soon as it is done.
 
         Args:
             contender: What to run.
@@ -168,32 +172,42 @@ class Scorer:
             stage: See `score`.
 
         Yields:
-            The name of a space and a run on it. If a run fails, it is the last one.
+            The name of a space, the number of the repeat, and the run. Once a run has failed, none are begun but those
+            that come before it; all of these are made.
 
         Raises:
             StrategyError: There is no such strategy.
             SandboxError: Programs cannot be run safely here.
         """
-        order = [(number, repeat) for repeat in repeats for number in range(len(self.spaces))]
-        make = self._named_runs if contender.program is None else self._program_runs
-        with closing(make(contender, order, stage)) as made:
-            for (number, _), run in zip(order, made, strict=False):
-                yield self.spaces[number].name, run
-                if not run.state.scorable:
-                    return
+        order = self._order(repeats)
+        with closing(self._each(contender, order, stage)) as made:
+            for number, run in made:
+                space, repeat = order[number]
+                yield self.spaces[space].name, repeat, run
+
+    def _order(self, repeats: Iterable[int]) -> list[tuple[int, int]]:
+        """Number of the space and of the repeat of each run, in the order in which they are begun."""
+        return [(number, repeat) for repeat in repeats for number in range(len(self.spaces))]
+
+    def _each(
+        self, contender: Contender, order: Sequence[tuple[int, int]], stage: str
+    ) -> Generator[tuple[int, RunResult], None, None]:
+        """The runs as they are done, by their number in the order."""
+        if contender.program is not None:
+            return self._program_runs(contender.program, order, stage)
+        return self._named_runs(contender, order, stage)
 
     def _seed(self, number: int, repeat: int, stage: str) -> int:
         return run_seed(self.seed, self.spaces[number].content_hash, repeat, stage)
 
     def _budget(self, number: int, repeat: int) -> RunBudget:
         scale = self.scales[number]
-        stops = self._stop_when_settled and repeat != _MEASURED
+        stops = self._stop_when_settled and repeat != _MEASURED_REPEAT
         return RunBudget(scale.budget.time_limit_us, settled=scale.settled if stops else None)
 
     def _program_runs(
-        self, contender: Contender, order: Sequence[tuple[int, int]], stage: str
-    ) -> Generator[RunResult, None, None]:
-        assert contender.program is not None
+        self, program: Program, order: Sequence[tuple[int, int]], stage: str
+    ) -> Generator[tuple[int, RunResult], None, None]:
         if self._sandbox is None:
             from llamea_tune.sandbox.host import Sandbox
 
@@ -204,27 +218,20 @@ class Scorer:
             budget = self._budget(number, repeat)
             seed = self._seed(number, repeat, stage)
             jobs.append(RunJob(number, seed, budget.time_limit_us, settled=budget.settled))
-        batch = max(4 * self.jobs, len(jobs) // 10)
-        for start in range(0, len(jobs), batch):
-            yield from self._sandbox.run_all(contender.program, jobs[start : start + batch], stop_on_failure=True)
+        return self._sandbox.each_run(program, jobs)
 
     def _named_runs(
         self, contender: Contender, order: Sequence[tuple[int, int]], stage: str
-    ) -> Generator[RunResult, None, None]:
+    ) -> Generator[tuple[int, RunResult], None, None]:
         find_strategy(contender.strategy or "")  # refuses unknown ones before any run
         tasks = [
             _Task(number, self._named_run(contender, number, repeat, self._seed(number, repeat, stage)))
             for number, repeat in order
         ]
-        early: dict[int, RunResult] = {}  # done before one that comes before them
-        following = 0
         results = self._started_workers().results(tasks, last=lambda result: not result.state.scorable)
         with closing(results):
             for number, result in results:
-                early[number] = result or _DIED
-                while following in early:
-                    yield early.pop(following)
-                    following += 1
+                yield number, result or _DIED
 
     def _named_run(self, contender: Contender, number: int, repeat: int, seed: int) -> NamedRun:
         return NamedRun(
@@ -232,7 +239,7 @@ class Scorer:
             contender.options,
             seed,
             self._budget(number, repeat),
-            cold=repeat == _MEASURED,
+            cold=repeat == _MEASURED_REPEAT,
             charged=self._charged,
         )
 

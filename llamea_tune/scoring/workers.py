@@ -39,9 +39,9 @@ class Workers(Generic[Task, Result]):
             jobs: Number of processes.
         """
         self._do = do
+        self._jobs = jobs
         self._processes: dict[Connection, BaseProcess] = {}
-        for _ in range(jobs):
-            self._start()
+        self._start_missing()
 
     def __enter__(self) -> Workers[Task, Result]:
         return self
@@ -64,6 +64,7 @@ class Workers(Generic[Task, Result]):
         Yields:
             Number and result; None if the process died.
         """
+        self._start_missing()
         waiting: Iterator[tuple[int, Task]] = iter(enumerate(tasks))
         busy: dict[Connection, int] = {}
         try:
@@ -81,7 +82,11 @@ class Workers(Generic[Task, Result]):
         finally:
             for connection in busy:
                 self._end(connection)
-                self._start()
+
+    def _start_missing(self) -> None:
+        """Start processes in place of those that ended: not when they do, as the caller may be about to end them all."""
+        while len(self._processes) < self._jobs:
+            self._start()
 
     def _start(self) -> None:
         ours, theirs = _FORK.Pipe()
@@ -110,7 +115,6 @@ class Workers(Generic[Task, Result]):
             result, error = connection.recv()
         except (EOFError, ConnectionError):
             self._end(connection)
-            self._start()
             return None
         if error is not None:
             raise error

@@ -81,6 +81,8 @@ def test_two_strategies_are_compared_live_and_later_calls_cost_nothing(script, k
         (("--live-sample", "2"), "must be at least 10"),
         (("--live-budget", "-1"), "above 0"),
         (("--ioh", "out"), "leave it out with --live"),
+        (("--charge-own-compute",), "--charge-own-compute needs recorded spaces"),
+        (("--stop-when-settled",), "--stop-when-settled needs recorded spaces"),
     ],
 )
 def test_what_makes_no_sense_is_refused(command, kernel: Path, arguments, message: str):

@@ -15,7 +15,8 @@ from llamea_tune.exceptions import SettingsError
 from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
 from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
-from llamea_tune.scoring import Scorer, benchmark
+from llamea_tune.sandbox.program import Program
+from llamea_tune.scoring import Scorer, benchmark, run_seed
 from llamea_tune.scoring.benchmark import STAGE, PairDone, RunsDone, run_benchmark, thinned
 from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.entrants import make_contender
@@ -24,6 +25,29 @@ from llamea_tune.scoring.results_store import ResultsStore
 from llamea_tune.testing.spaces import synthetic_space
 
 CONTENDERS = [make_contender(name) for name in NAMES]
+
+SLOW_ONCE = """
+import time
+from kernel_tuner.strategies.wrapper import OptAlg
+
+class SlowOnce(OptAlg):
+    def __call__(self, func, searchspace):
+        for config in searchspace.get_random_sample(20):
+            func(config)
+        if func.tuning_options.seed == {slow}:
+            time.sleep(3)
+"""
+
+FAILS_ONCE = """
+from kernel_tuner.strategies.wrapper import OptAlg
+
+class FailsOnce(OptAlg):
+    def __call__(self, func, searchspace):
+        for config in searchspace.get_random_sample(20):
+            func(config)
+        if func.tuning_options.seed == {bad}:
+            raise RuntimeError("once")
+"""
 
 
 def as_text(outcome, spaces) -> str:
@@ -102,6 +126,46 @@ def test_an_interruption_loses_the_runs_in_flight_only(outcome, small_spaces, tm
     assert as_text(again, small_spaces) == as_text(outcome, small_spaces)
 
 
+def test_a_slow_first_run_holds_no_other_back(small_spaces, tmp_path):
+    space = small_spaces[0]
+    code = SLOW_ONCE.format(slow=run_seed(SETTINGS.seed, space.content_hash, 0, STAGE))
+    contenders = [Contender("slow once", program=Program(code, "SlowOnce"))]
+    store = ResultsStore(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run_benchmark(contenders, [space], SETTINGS, store=store, jobs=2, allow_weak=True, observe=Watch(3, RunsDone))
+    kept = [number for path in tmp_path.glob("*.npz") for number in store.load(path.stem, space)]
+    assert len(kept) == 3 and 0 not in kept
+    watch = Watch()
+    again = run_benchmark(contenders, [space], SETTINGS, store=store, jobs=2, allow_weak=True, observe=watch)
+    whole = run_benchmark(contenders, [space], SETTINGS, store=store, fresh=True, allow_weak=True)
+    assert watch.pairs[0].reused == 3
+    assert as_text(again, [space]) == as_text(whole, [space])
+
+
+def test_of_a_failing_strategy_what_comes_after_the_failure_is_not_needed(small_spaces, tmp_path):
+    space = small_spaces[0]
+    code = FAILS_ONCE.format(bad=run_seed(SETTINGS.seed, space.content_hash, 2, STAGE))
+    contenders = [Contender("fails once", program=Program(code, "FailsOnce"))]
+    store = ResultsStore(tmp_path)
+    for repeats, made, reused in ((6, 3, 0), (6, 3, 3), (2, 2, 2), (20, 3, 3)):
+        watch = Watch()
+        run_benchmark(
+            contenders, [space], replace(SETTINGS, repeats=repeats), store=store, allow_weak=True, observe=watch
+        )
+        [pair] = watch.pairs
+        assert (len(pair.runs), pair.reused) == (made, reused)
+        assert pair.runs[-1].state is (RunState.FAILED if made == 3 else RunState.FINISHED)
+
+
+def test_fresh_runs_of_few_repeats_leave_the_others(small_spaces, tmp_path):
+    store = ResultsStore(tmp_path)
+    for repeats, fresh, reused in ((6, False, 0), (2, True, 0), (6, False, 6)):
+        watch = Watch()
+        few = replace(SETTINGS, repeats=repeats)
+        run_benchmark(CONTENDERS[:1], small_spaces[:1], few, store=store, fresh=fresh, observe=watch)
+        assert watch.pairs[0].reused == reused
+
+
 def test_runs_are_saved_while_a_pair_goes_on(small_spaces, tmp_path, monkeypatch):
     monkeypatch.setattr(benchmark, "_SECONDS_BETWEEN_SAVINGS", 0.0)
     store = ResultsStore(tmp_path)
@@ -147,7 +211,7 @@ def test_stopping_when_settled_changes_no_score(small_spaces, tmp_path, strategy
         for run, prefix in zip(pair.runs, stopped.runs, strict=True):
             n = len(prefix.trace)
             np.testing.assert_array_equal(run.trace.indices[:n], prefix.trace.indices)
-            assert n <= len(run.trace)
+            np.testing.assert_array_equal(run.trace.elapsed_us[:n], prefix.trace.elapsed_us)
         assert stopped.runs[0].state is not RunState.SETTLED  # the one in which own compute is measured
         assert any(run.state is RunState.SETTLED for run in stopped.runs)
 

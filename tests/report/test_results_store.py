@@ -45,32 +45,43 @@ runs = st.builds(
 
 
 @settings(max_examples=30, deadline=None)
-@given(made=st.lists(runs, min_size=1, max_size=5))
+@given(made=st.dictionaries(st.integers(0, 200), runs, min_size=1, max_size=5))
 def test_runs_come_back_as_they_were(made, tmp_path_factory):
     store = ResultsStore(tmp_path_factory.mktemp("store"))
-    assert store.save("key", made)
+    assert store.save("key", made, SPACE)
     loaded = store.load("key", SPACE)
-    for one, other in zip(made, loaded, strict=True):
-        assert_equal(one, other)
+    assert sorted(loaded) == sorted(made)
+    for number, run in made.items():
+        assert_equal(loaded[number], run)
+
+
+def test_what_is_there_stays_beside_what_is_added(tmp_path):
+    store = ResultsStore(tmp_path)
+    store.save("key", {number: make_run([number]) for number in range(6)}, SPACE)
+    store.save("key", {0: make_run([9]), 7: make_run([7])}, SPACE)
+    loaded = store.load("key", SPACE)
+    assert sorted(loaded) == [0, 1, 2, 3, 4, 5, 7]
+    for number, run in loaded.items():
+        assert_equal(run, make_run([number or 9]))
 
 
 def test_nothing_there_is_nothing_found(tmp_path):
-    assert ResultsStore(tmp_path / "nowhere").load("key", SPACE) == []
+    assert ResultsStore(tmp_path / "nowhere").load("key", SPACE) == {}
 
 
 @pytest.mark.parametrize("kept", [0, 10, 300, -1])
 def test_a_damaged_entry_is_not_there(tmp_path, kept):
     store = ResultsStore(tmp_path)
-    store.save("key", [make_run([1, 2, 3])])
+    store.save("key", {0: make_run([1, 2, 3])}, SPACE)
     place = tmp_path / "key.npz"
     place.write_bytes(place.read_bytes()[:kept])
-    assert store.load("key", SPACE) == []
+    assert store.load("key", SPACE) == {}
 
 
 def test_flipped_bytes_never_give_other_runs(tmp_path):
     store = ResultsStore(tmp_path)
     made = make_run(list(range(40)))
-    store.save("key", [made])
+    store.save("key", {0: made}, SPACE)
     place = tmp_path / "key.npz"
     whole = place.read_bytes()
     rng = np.random.default_rng(0)
@@ -85,30 +96,29 @@ def test_flipped_bytes_never_give_other_runs(tmp_path):
 
 def test_an_entry_of_a_larger_space_is_not_there(tmp_path):
     store = ResultsStore(tmp_path)
-    store.save("key", [make_run([SPACE.size - 1])])
+    store.save("key", {0: make_run([SPACE.size - 1])}, SPACE)
     smaller = synthetic_space(5, tune_params={"a": (1, 2, 3), "b": (1, 2)})
-    assert store.load("key", smaller) == []
+    assert store.load("key", smaller) == {}
 
 
 @pytest.mark.parametrize("state", [RunState.TIMED_OUT, RunState.KILLED])
 def test_what_depends_on_the_load_is_not_kept(tmp_path, state):
     store = ResultsStore(tmp_path)
-    assert store.save("none", [make_run([1], state)])
-    assert store.load("none", SPACE) == []
-    assert store.save("one", [make_run([1]), make_run([2], state)])
-    [kept] = store.load("one", SPACE)
-    assert_equal(kept, make_run([1]))
+    assert store.save("none", {0: make_run([1], state)}, SPACE)
+    assert store.load("none", SPACE) == {}
+    assert store.save("some", {0: make_run([1]), 1: make_run([2], state), 2: make_run([3])}, SPACE)
+    assert sorted(store.load("some", SPACE)) == [0, 2]
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    assert not ResultsStore(tmp_path / "file" / "results").save("key", [make_run([1])])
+    assert not ResultsStore(tmp_path / "file" / "results").save("key", {0: make_run([1])}, SPACE)
 
 
 def test_no_temporary_files_stay(tmp_path):
     store = ResultsStore(tmp_path)
     for _ in range(2):
-        store.save("key", [make_run([1])])
+        store.save("key", {0: make_run([1])}, SPACE)
     assert [path.name for path in tmp_path.iterdir()] == ["key.npz"]
 
 

@@ -185,8 +185,6 @@ def test_the_list_ends_with_the_first_failed_run(sandbox: Sandbox) -> None:
     results = sandbox.run_all(picky, jobs)
     assert [result.state for result in results] == [RunState.FINISHED] * 3 + [RunState.FAILED]
     assert results[-1].reason.startswith("ValueError: 3")
-    every = sandbox.run_all(picky, jobs, stop_on_failure=False)
-    assert [job.seed for job, result in zip(jobs, every, strict=True) if not result.state.scorable] == [3, 6]
 
 
 def test_a_failure_ends_the_runs_after_it_early(sandbox: Sandbox) -> None:
@@ -194,6 +192,16 @@ def test_a_failure_ends_the_runs_after_it_early(sandbox: Sandbox) -> None:
     start = time.monotonic()
     assert len(sandbox.run_all(either, [RunJob(0, seed) for seed in range(6)])) == 1
     assert time.monotonic() - start < 10
+
+
+def test_each_run_is_given_when_it_is_done_and_giving_up_ends_the_rest(sandbox: Sandbox) -> None:
+    first_is_slow = short("import time; time.sleep(60 if func.tuning_options.seed == 0 else 0)")
+    start = time.monotonic()
+    runs = sandbox.each_run(first_is_slow, [RunJob(0, seed) for seed in range(5)])
+    assert sorted(next(runs)[0] for _ in range(4)) == [1, 2, 3, 4]
+    runs.close()
+    assert time.monotonic() - start < 20
+    assert sandbox.run(SAMPLE, RunJob(0, 1)).state is RunState.FINISHED  # it can still be used
 
 
 def test_threads_may_share_a_sandbox(sandbox: Sandbox) -> None:

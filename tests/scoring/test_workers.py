@@ -54,10 +54,19 @@ def test_what_a_task_prints_stays_unseen(capfd):
     assert capfd.readouterr().out == ""
 
 
+def test_nothing_is_started_while_an_error_ends_everything():
+    with Workers(lambda n: time.sleep(60 * n), 2) as workers:
+        busy = workers.results([0, 1, 1], last=lambda _: False)
+        next(busy)
+        busy.close()
+        assert len(workers._processes) <= 1
+
+
 def test_giving_up_early_ends_what_is_under_way():
     with Workers(lambda n: time.sleep(60 * n), 2) as workers:
         started = time.monotonic()
         for _ in workers.results([0, 1, 1], last=lambda _: False):
             break
-        assert dict(workers.results([0], last=lambda _: False)) == {0: None}
+        assert dict(workers.results([0, 0], last=lambda _: False)) == {0: None, 1: None}
+        assert len(workers._processes) == 2
         assert time.monotonic() - started < 20
