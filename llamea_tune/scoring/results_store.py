@@ -185,14 +185,8 @@ def _unpack(arrays: dict[str, Any], ends: list[list[str]], space: Space) -> dict
         ValueError: The parts do not fit together, or not with the space.
     """
     lengths, indices, steps_us = arrays["lengths"], arrays["indices"].astype(np.int64), arrays["steps_us"]
-    if (
-        not len(arrays["numbers"])
-        == len(lengths)
-        == len(arrays["counts"])
-        == len(arrays["own_compute_s"])
-        == len(ends)
-        > 0
-    ):
+    n_runs = {len(part) for part in (arrays["numbers"], lengths, arrays["counts"], arrays["own_compute_s"], ends)}
+    if len(n_runs) != 1 or n_runs == {0}:
         raise ValueError("not one entry for each run")
     if not lengths.sum() == len(indices) == len(steps_us) or (len(indices) and indices.max() >= space.size):
         raise ValueError("traces that are none of this space")
