@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import textwrap
-import warnings
 from dataclasses import dataclass
+
+from llamea_tune._syntax import parse_source
 
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"^.*</(?:think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)
@@ -69,8 +69,7 @@ def _code_in_prose(prose: str) -> str:
     lines = prose[start.start() :].split("\n")
     for _ in range(_MOST_CUTS):
         try:
-            with warnings.catch_warnings(action="ignore"):
-                ast.parse("\n".join(lines))
+            parse_source("\n".join(lines))
         except SyntaxError as err:
             lines = lines[: (err.lineno or 1) - 1]
         except (ValueError, RecursionError, MemoryError):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from dataclasses import dataclass
 
+from llamea_tune._syntax import parse_source
 from llamea_tune.candidate import HyperparameterValue
 from llamea_tune.proposals.proposal import ProposalError
 
@@ -58,8 +58,7 @@ def parse_python(code: str) -> ast.Module:
         ProposalError: It does not parse; the message says where.
     """
     try:
-        with warnings.catch_warnings(action="ignore"):  # such as those on invalid escape sequences
-            return ast.parse(code)
+        return parse_source(code)
     except SyntaxError as err:
         line = code.splitlines()[err.lineno - 1].strip() if err.lineno and err.lineno <= len(code.splitlines()) else ""
         raise ProposalError(f"the code is no valid Python: {err.msg} in line {err.lineno}: {line[:80]}") from None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from llamea_tune._syntax import parse_literal
 from llamea_tune.candidate import HyperparameterRange, HyperparameterValue
 
 _STRING = r'"(?:\\.|[^"\\\n])*"'
@@ -38,7 +38,7 @@ def read_json_object(text: str) -> dict[str, Any] | None:
     """Read a JSON object, with comments, trailing commas, curly or Python's quotes if need be; None if it is none."""
     text = text.translate(_QUOTES)
     plain = _TRAILING_COMMA.sub(lambda m: m[1] or "", _COMMENT.sub(lambda m: m[1] or "", text)).strip()
-    for read in (json.loads, ast.literal_eval):
+    for read in (json.loads, parse_literal):
         try:
             value = read(plain)
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):

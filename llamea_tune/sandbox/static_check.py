@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from llamea_tune._syntax import parse_source
 from llamea_tune.candidate import HyperparameterValue
 
 DEFAULT_IMPORTS: frozenset[str] = frozenset(
@@ -90,8 +91,8 @@ def _parse(code: str) -> ast.Module:
     if len(code.encode(errors="replace")) > MAX_CODE_BYTES:
         raise RejectedCode(f"the code is longer than {MAX_CODE_BYTES:,} bytes")
     try:
+        tree = parse_source(code)
         with warnings.catch_warnings(action="ignore"):
-            tree = ast.parse(code)
             compile(tree, "<candidate>", "exec", dont_inherit=True)
     except SyntaxError as error:
         place = f" in line {error.lineno}" if error.lineno else ""
