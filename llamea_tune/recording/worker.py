@@ -22,6 +22,7 @@ from typing import Any
 Message = dict[str, Any]
 
 _ORPHAN_CHECK_S = 1.0
+_GLANCE_S = 0.5  # how often one who waits for a reply looks whether the worker was closed meanwhile
 
 
 class WorkerDiedError(Exception):
@@ -106,8 +107,13 @@ class Worker:
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             while b"\n" not in self._received:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    raise TimeoutError(f"no answer within {timeout_s:g} s")
+                left_s = max(0.0, deadline - time.monotonic())
+                if not selector.select(min(left_s, _GLANCE_S)):
+                    if self._process is not process:  # another thread closed it; a closed pipe wakes nobody
+                        raise EOFError
+                    if left_s == 0.0:
+                        raise TimeoutError(f"no answer within {timeout_s:g} s")
+                    continue
                 chunk = os.read(process.stdout.fileno(), 1 << 16)
                 if not chunk:
                     raise EOFError
