@@ -22,32 +22,28 @@ from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.entrants import make_contender
 from llamea_tune.scoring.ranks import best_ranks, rank_table
 from llamea_tune.scoring.results_store import ResultsStore
+from llamea_tune.spaces.space import Space
 from llamea_tune.testing.spaces import synthetic_space
 
 CONTENDERS = [make_contender(name) for name in NAMES]
 
-SLOW_ONCE = """
+ONCE = """
 import time
 from kernel_tuner.strategies.wrapper import OptAlg
 
-class SlowOnce(OptAlg):
+class Once(OptAlg):
     def __call__(self, func, searchspace):
         for config in searchspace.get_random_sample(20):
             func(config)
-        if func.tuning_options.seed == {slow}:
-            time.sleep(3)
+        if func.tuning_options.seed == {seed}:
+            {does}
 """
 
-FAILS_ONCE = """
-from kernel_tuner.strategies.wrapper import OptAlg
 
-class FailsOnce(OptAlg):
-    def __call__(self, func, searchspace):
-        for config in searchspace.get_random_sample(20):
-            func(config)
-        if func.tuning_options.seed == {bad}:
-            raise RuntimeError("once")
-"""
+def once(does: str, space: Space, repeat: int) -> Contender:
+    """A program that does something else in one of its repeats."""
+    seed = run_seed(SETTINGS.seed, space.content_hash, repeat, STAGE)
+    return Contender("once", program=Program(ONCE.format(seed=seed, does=does), "Once"))
 
 
 def as_text(outcome, spaces) -> str:
@@ -128,8 +124,7 @@ def test_an_interruption_loses_the_runs_in_flight_only(outcome, small_spaces, tm
 
 def test_a_slow_first_run_holds_no_other_back(small_spaces, tmp_path):
     space = small_spaces[0]
-    code = SLOW_ONCE.format(slow=run_seed(SETTINGS.seed, space.content_hash, 0, STAGE))
-    contenders = [Contender("slow once", program=Program(code, "SlowOnce"))]
+    contenders = [once("time.sleep(3)", space, repeat=0)]
     store = ResultsStore(tmp_path)
     with pytest.raises(KeyboardInterrupt):
         run_benchmark(contenders, [space], SETTINGS, store=store, jobs=2, allow_weak=True, observe=Watch(3, RunsDone))
@@ -144,8 +139,7 @@ def test_a_slow_first_run_holds_no_other_back(small_spaces, tmp_path):
 
 def test_of_a_failing_strategy_what_comes_after_the_failure_is_not_needed(small_spaces, tmp_path):
     space = small_spaces[0]
-    code = FAILS_ONCE.format(bad=run_seed(SETTINGS.seed, space.content_hash, 2, STAGE))
-    contenders = [Contender("fails once", program=Program(code, "FailsOnce"))]
+    contenders = [once("raise RuntimeError", space, repeat=2)]
     store = ResultsStore(tmp_path)
     for repeats, made, reused in ((6, 3, 0), (6, 3, 3), (2, 2, 2), (20, 3, 3)):
         watch = Watch()
