@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -54,9 +55,40 @@ class LanguageModel(Protocol):
 
         Raises:
             ProposerError: It cannot answer at all (no key, no server, no recorded reply), however often it is asked.
-            CompletionError: This prompt got no answer (time-out, refusal); the next one may.
+            CompletionError: This prompt was answered with nothing that can be used (refused, filtered, cut off).
+            Unanswered: No answer came, however long it was waited for; asking again later may bring one.
         """
 
 
 class CompletionError(Exception):
-    """One prompt got no answer; the message says why in a sentence."""
+    """One prompt got no usable answer; the message says why in a sentence.
+
+    Attributes:
+        completion: What there was of an answer, for the log and the books.
+    """
+
+    def __init__(self, message: str, completion: Completion | None = None) -> None:
+        super().__init__(message)
+        self.completion = completion
+
+
+class Unanswered(Exception):
+    """A call got no answer: a server that fails, limits the rate, or is out of reach; the message says which."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A language model is being waited for before it is asked again.
+
+    Attributes:
+        key: The prompt that waits.
+        reason: Why, in a few words, such as `"http://localhost:8000/v1 is loading the model"`.
+        seconds: How long until it is asked again.
+    """
+
+    key: str
+    reason: str
+    seconds: float
+
+
+OnWaiting = Callable[[Waiting], None]
