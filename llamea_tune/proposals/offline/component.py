@@ -60,7 +60,6 @@ class Component(Part):
 
     Attributes:
         name: How designs call it; unique in its slot.
-        word: What it adds to the name of the class; at most one component of a slot adds nothing.
         phrase: What it adds to the description.
         call: What the search's main loop says to use it, where components of one slot differ in that.
         moved: Statement to run when the walk moves from `current` to `candidate`, or empty.
@@ -70,7 +69,6 @@ class Component(Part):
     """
 
     name: str = ""
-    word: str = ""
     phrase: str = ""
     call: str = ""
     moved: str = ""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from llamea_tune.proposals.offline.design import Design
 
 
 def class_name(design: Design) -> str:
-    """Name the class after its components; designs with different components have different names."""
-    return "".join(component.word for component in design.components.values()) + "Search"
+    """Name the class: what accepts, what moves, and a short hash that tells other components apart."""
+    digest = hashlib.sha256(" ".join(design.choices.values()).encode()).hexdigest()[:5]
+    words = (*design.choices["acceptance"].split("_"), *design.choices["neighbourhood"].split("_"), digest)
+    return "".join(word.capitalize() for word in words)
 
 
 def summary(design: Design) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -116,10 +115,3 @@ def test_runs_repeat() -> None:
     first, second = (run(design, "minimised", 60, seed=5).trace().indices for _ in range(2))
     assert first.tolist() == second.tolist()
     assert first.tolist() != run(design, "minimised", 60, seed=6).trace().indices.tolist()
-
-
-def test_component_names_are_unique_words() -> None:
-    """In each slot, names and the words of class names tell components apart."""
-    for slot, components in SLOTS.items():
-        words: Mapping[str, str] = {component.word: name for name, component in components.items()}
-        assert len(words) == len(components), slot

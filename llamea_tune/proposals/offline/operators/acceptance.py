@@ -4,7 +4,6 @@ from llamea_tune.proposals.offline.component import Component, Hyperparameter
 
 IMPROVEMENT = Component(
     name="improvement",
-    word="Greedy",
     phrase="greedy descent",
     call="cost <= self.costs[current]",
     weight=3.0,
@@ -12,7 +11,6 @@ IMPROVEMENT = Component(
 
 ANNEALING = Component(
     name="annealing",
-    word="Annealed",
     phrase="simulated annealing",
     weight=2.0,
     call="self._accepts(cost, self.costs[current])",
@@ -32,7 +30,6 @@ def _accepts(self, cost: float, current_cost: float) -> bool:
 
 THRESHOLD = Component(
     name="threshold",
-    word="Threshold",
     phrase="threshold acceptance",
     call="self._accepts(cost, self.costs[current])",
     weight=1.0,
@@ -46,7 +43,6 @@ def _accepts(self, cost: float, current_cost: float) -> bool:
 
 LATE_ACCEPTANCE = Component(
     name="late_acceptance",
-    word="Late",
     phrase="late acceptance hill climbing",
     call="self._accepts(cost, self.costs[current])",
     weight=1.0,
@@ -67,7 +63,6 @@ def _accepts(self, cost: float, current_cost: float) -> bool:
 
 GREAT_DELUGE = Component(
     name="great_deluge",
-    word="Deluge",
     phrase="great deluge",
     call="self._accepts(cost, self.costs[current])",
     weight=1.0,

@@ -10,7 +10,6 @@ _HYPERPARAMETERS = (_SAMPLE_SIZE, _SAMPLE_SHARE)
 
 RANDOM = Component(
     name="random",
-    word="RandomStart",
     phrase="a random sample",
     weight=1.0,
     hyperparameters=_HYPERPARAMETERS,
@@ -23,7 +22,6 @@ def _initial_sample(self) -> list[tuple]:
 
 LATIN_HYPERCUBE = Component(
     name="latin_hypercube",
-    word="",
     phrase="a Latin hypercube sample",
     weight=2.0,
     hyperparameters=_HYPERPARAMETERS,
@@ -40,7 +38,6 @@ def _initial_sample(self) -> list[tuple]:
 
 DISTRIBUTED = Component(
     name="distributed",
-    word="Spread",
     phrase="a distributed sample",
     weight=2.0,
     hyperparameters=_HYPERPARAMETERS,

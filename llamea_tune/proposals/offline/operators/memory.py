@@ -6,7 +6,6 @@ VISITED = Component(name="visited", weight=2.0)
 
 TABU = Component(
     name="tabu",
-    word="Tabu",
     phrase="keeps values that it has just left tabu",
     weight=1.0,
     imports=("from collections import deque",),

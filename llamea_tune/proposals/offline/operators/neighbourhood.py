@@ -4,7 +4,6 @@ from llamea_tune.proposals.offline.component import Component, Hyperparameter
 
 HAMMING = Component(
     name="hamming",
-    word="",
     phrase="configs that differ in one parameter",
     weight=4.0,
     needs=("unmeasured",),
@@ -21,7 +20,6 @@ def _neighbours(self, config: tuple) -> list[tuple]:
 
 ADJACENT = Component(
     name="adjacent",
-    word="Adjacent",
     phrase="adjacent configs",
     weight=0.5,
     effort=1,
@@ -35,7 +33,6 @@ def _neighbours(self, config: tuple) -> list[tuple]:
 
 STRICTLY_ADJACENT = Component(
     name="strictly_adjacent",
-    word="Strict",
     phrase="strictly adjacent configs",
     weight=0.5,
     effort=1,
@@ -49,7 +46,6 @@ def _neighbours(self, config: tuple) -> list[tuple]:
 
 SHRINKING_STEP = Component(
     name="shrinking_step",
-    word="Narrowing",
     phrase="single-parameter steps that shorten over time",
     weight=2.0,
     needs=("unmeasured", "positions"),
@@ -70,7 +66,6 @@ def _neighbours(self, config: tuple) -> list[tuple]:
 
 VARIABLE = Component(
     name="variable",
-    word="Variable",
     phrase="a neighbourhood that widens while steps fail",
     weight=4.0,
     needs=("unmeasured",),
@@ -102,7 +97,6 @@ def _neighbours(self, config: tuple) -> list[tuple]:
 
 ONE_PARAMETER = Component(
     name="one_parameter",
-    word="Coordinate",
     phrase="the values of one parameter at a time",
     weight=1.0,
     needs=("unmeasured",),
@@ -126,7 +120,6 @@ def _neighbours(self, config: tuple) -> list[tuple]:
 
 ADAPTIVE = Component(
     name="adaptive",
-    word="Adaptive",
     phrase="whichever kind of neighbour has paid off most",
     weight=2.0,
     effort=1,

@@ -9,7 +9,6 @@ NONE = Component(name="none", weight=3.0)
 
 UNIFORM_CROSSOVER = Component(
     name="uniform_crossover",
-    word="Crossover",
     phrase="crosses elite configs",
     weight=1.0,
     needs=("elite", "repair", "unmeasured"),
@@ -39,7 +38,6 @@ def _children(self) -> list[tuple]:
 
 DIFFERENTIAL = Component(
     name="differential",
-    word="Differential",
     phrase="adds differences between elite configs",
     weight=1.0,
     needs=("elite", "repair", "unmeasured", "positions"),
@@ -71,7 +69,6 @@ def _children(self) -> list[tuple]:
 
 PATH_RELINKING = Component(
     name="path_relinking",
-    word="Relinked",
     phrase="walks the paths between elite configs",
     weight=1.0,
     needs=("elite", "unmeasured"),
@@ -94,7 +91,6 @@ def _children(self) -> list[tuple]:
 
 MARGINALS = Component(
     name="marginals",
-    word="Marginal",
     phrase="samples values by how often elite configs have them",
     weight=1.0,
     needs=("elite", "repair", "unmeasured"),

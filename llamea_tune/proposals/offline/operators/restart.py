@@ -6,7 +6,6 @@ _PATIENCE = Hyperparameter("patience", 6, 3, 100, "Steps without a better cost b
 
 RANDOM = Component(
     name="random",
-    word="",
     phrase="restarts from a random config",
     weight=2.0,
     needs=("random_config",),
@@ -22,7 +21,6 @@ def _restart(self) -> tuple:
 
 PERTURBATION = Component(
     name="perturbation",
-    word="Kicked",
     phrase="perturbs the best config",
     weight=2.0,
     needs=("random_config", "unmeasured"),
@@ -50,7 +48,6 @@ def _restart(self) -> tuple:
 
 ELITE = Component(
     name="elite",
-    word="Returning",
     phrase="returns to an elite config",
     weight=2.0,
     needs=("elite", "random_config"),

@@ -4,7 +4,6 @@ from llamea_tune.proposals.offline.component import Component, Hyperparameter
 
 GEOMETRIC = Component(
     name="geometric",
-    word="",
     phrase="cooling geometrically",
     weight=2.0,
     hyperparameters=(
@@ -19,7 +18,6 @@ def _heat(self) -> float:
 
 LINEAR = Component(
     name="linear",
-    word="Linear",
     phrase="cooling linearly",
     weight=1.0,
     methods='''
@@ -31,7 +29,6 @@ def _heat(self) -> float:
 
 REHEATED = Component(
     name="reheated",
-    word="Reheated",
     phrase="reheated in cycles",
     weight=1.0,
     hyperparameters=(Hyperparameter("cycles", 3, 2, 10, "Times that the tolerance starts again from 1."),),
@@ -44,7 +41,6 @@ def _heat(self) -> float:
 
 STEADY = Component(
     name="steady",
-    word="Steady",
     phrase="at a steady temperature",
     weight=0.5,
     methods='''

@@ -6,7 +6,6 @@ WALK = Component(name="walk", call="self._neighbours(current)", weight=3.0)
 
 ELITE = Component(
     name="elite",
-    word="Elite",
     phrase="looks around every elite config at once",
     call="self._near_elite(current)",
     weight=1.0,
@@ -23,7 +22,6 @@ def _near_elite(self, current: tuple) -> list[tuple]:
 
 WIDE = Component(
     name="wide",
-    word="Wide",
     phrase="looks around every elite config and at random ones",
     call="self._near_and_far(current)",
     weight=3.0,

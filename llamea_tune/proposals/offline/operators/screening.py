@@ -15,7 +15,6 @@ NONE = Component(name="none", weight=2.0)
 
 NEAREST = Component(
     name="nearest_neighbours",
-    word="Nearest",
     phrase="ranks candidates by the nearest configs known",
     weight=2.0,
     effort=2,
@@ -43,7 +42,6 @@ def _ranked(self, pool: list[tuple]) -> list[tuple]:
 
 ADDITIVE = Component(
     name="additive_model",
-    word="Additive",
     phrase="ranks candidates by an additive model of every value's effect",
     weight=2.0,
     effort=2,
@@ -77,7 +75,6 @@ def _fit(self) -> None:
 
 FOREST = Component(
     name="forest",
-    word="Forest",
     phrase="ranks candidates by extremely randomised trees",
     weight=0.5,
     effort=3,
@@ -111,7 +108,6 @@ def _fit(self) -> None:
 
 GAUSSIAN_PROCESS = Component(
     name="gaussian_process",
-    word="Gaussian",
     phrase="ranks candidates by a Gaussian process",
     weight=6.0,
     effort=2,

@@ -6,7 +6,6 @@ FIRST = Component(name="first", weight=3.0)
 
 BEST_OF = Component(
     name="best_of",
-    word="BestOf",
     phrase="takes the best of several",
     weight=1.0,
     hyperparameters=(
