@@ -16,6 +16,7 @@ from typing import Literal
 
 from llamea_tune import __version__
 from llamea_tune.exceptions import LlameaTuneError
+from llamea_tune.kernel_tuner_internals import SUPPORTED, missing_names
 
 _OPTIONAL = {
     "openai": ("llamea-tune[llm]", "asking language models"),
@@ -71,6 +72,12 @@ def _versions() -> Iterator[Check]:
             yield Check(
                 package, "fail", "not installed; install llamea-tune again: pip install --force-reinstall llamea-tune"
             )
+    missing = missing_names()
+    if missing:
+        detail = f"lacks {', '.join(missing)}; pip install 'kernel_tuner{SUPPORTED}'"
+        yield Check("kernel_tuner's internals", "fail", detail)
+    else:
+        yield Check("kernel_tuner's internals", "ok", "all that llamea-tune builds on are there")
 
 
 def _machine() -> Iterator[Check]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kernel_tuner.interface import Options
 
 from llamea_tune.exceptions import LlameaTuneError
+from llamea_tune.kernel_tuner_internals import Options
 from llamea_tune.recording.compiling import Artefact
 from llamea_tune.recording.device import BenchDevice
 from llamea_tune.recording.kernel_folder import KernelFolder

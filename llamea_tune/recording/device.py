@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kernel_tuner.core import DeviceInterface, KernelInstance
-
+from llamea_tune.kernel_tuner_internals import DeviceInterface, KernelInstance
 from llamea_tune.recording.compiling import Artefact
 
 

@@ -11,13 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-from kernel_tuner.core import KernelSource, wrap_templated_kernel
-from kernel_tuner.file_utils import get_input_file
-from kernel_tuner.interface import Options
 from kernel_tuner.searchspace import Searchspace
-from kernel_tuner.util import default_block_size_names, setup_block_and_grid
 
 from llamea_tune.exceptions import RecordingError
+from llamea_tune.kernel_tuner_internals import (
+    KernelSource,
+    Options,
+    default_block_size_names,
+    get_input_file,
+    setup_block_and_grid,
+    wrap_templated_kernel,
+)
 from llamea_tune.recording.reference import Arguments, Reference, load_reference
 from llamea_tune.spaces.space import ParamConfig, ParamValue
 from llamea_tune.spaces.t1_file import read_t1

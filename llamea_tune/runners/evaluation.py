@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from kernel_tuner.strategies.common import CostFunc
-
+from llamea_tune.kernel_tuner_internals import CostFunc
 from llamea_tune.runners.gateway_runner import GatewayRunner, raise_if_done
 from llamea_tune.spaces.space import FailureKind
 

@@ -7,18 +7,18 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from kernel_tuner.runners.runner import Runner as KernelTunerRunner
-from kernel_tuner.runners.simulation import SimulationDevice
 from kernel_tuner.searchspace import Searchspace
-from kernel_tuner.util import (
+
+from llamea_tune.kernel_tuner_internals import (
     CompilationFailedConfig,
     ErrorConfig,
     InvalidConfig,
     RuntimeFailedConfig,
+    SimulationDevice,
     StopCriterionReached,
     TuningBudget,
 )
-
+from llamea_tune.kernel_tuner_internals import Runner as KernelTunerRunner
 from llamea_tune.runners.compute import ComputeClock
 from llamea_tune.runners.gateway import Gateway
 from llamea_tune.runners.meter import Reply

@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
-from kernel_tuner.interface import Options
 from kernel_tuner.searchspace import Searchspace
-from kernel_tuner.util import StopCriterionReached
 
+from llamea_tune.kernel_tuner_internals import Options, StopCriterionReached
 from llamea_tune.runners.compute import ComputeClock
 from llamea_tune.runners.evaluation import lean_evaluation
 from llamea_tune.runners.gateway import Gateway
