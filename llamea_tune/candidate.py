@@ -7,6 +7,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
+from llamea_tune.candidate_code import CandidateCode
+from llamea_tune.exceptions import CandidateCodeError
+
 HyperparameterValue = int | float | bool | str
 
 
@@ -60,6 +63,19 @@ class Candidate:
     def with_hyperparameters(self, values: Mapping[str, HyperparameterValue]) -> Candidate:
         """The candidate with other tuned values."""
         return replace(self, hyperparameters=dict(values))
+
+    def with_tuned_defaults(self) -> Candidate:
+        """The candidate with its tuned values as the defaults in its code, for those who build on that.
+
+        As it is, where it has none, or where the code cannot be edited.
+        """
+        if not self.hyperparameters:
+            return self
+        try:
+            code = CandidateCode.read(self.code, self.class_name).with_defaults(self.hyperparameters)
+        except CandidateCodeError:
+            return self
+        return replace(self, code=code.source, hyperparameters={})
 
 
 class CandidateState(StrEnum):
