@@ -84,7 +84,7 @@ class CandidateState(StrEnum):
     SCORED = "scored"
     NO_PROPOSAL = "no_proposal"  # the proposer gave nothing usable
     DUPLICATE = "duplicate"  # the same program as one that was scored before
-    REJECTED = "rejected"  # the static check refused the code
+    REJECTED = "rejected"  # its code breaks the contract
     FAILED = "failed"  # it raised an error
     TIMED_OUT = "timed_out"  # it ran past the wall-clock or CPU-time limit
     KILLED = "killed"  # it died, or was ended for memory, forbidden system calls, or a broken protocol
