@@ -126,7 +126,7 @@ class CandidateCode:
                 names.add(node.name)
                 extended |= bases
             elif isinstance(node, ast.Assign) and _name_of(node.value) in names:
-                names |= {*map(_name_of, node.targets)}
+                names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         return members, extended
 
     @property

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
 
 from llamea_tune.candidate_code import CandidateCode, bound_name, parse_source
 
 _HEAVY_PACKAGES = ("scipy", "sklearn")
 _LISTING = [
+    "",
     "import sys as _sys",
     "",
     "# Kernel Tuner loads files by path without listing them, and dataclasses look their module up.",
@@ -18,23 +18,25 @@ _LISTING = [
 ]
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Definition = _Function | ast.ClassDef
 _Import = ast.Import | ast.ImportFrom
 
 
 def with_imports(code: CandidateCode) -> str:
     """The source with all imports that a strategy file needs, those of heavy packages delayed."""
     lines = code.source.split("\n")
-    body = code.tree.body
-    head = list(takewhile(lambda node: not isinstance(node, _Function | ast.ClassDef), body))
-    origins = set(code.origins.values())
-    if "__future__.annotations" in origins and "dataclasses" in code.source and _LISTING[-1] not in lines:
-        last = max(node.end_lineno or 0 for node in head if isinstance(node, _Import))
-        lines[last:last] = _LISTING
-    anchors = _importing(head, "kernel_tuner.strategies") or _importing(head, "kernel_tuner")
-    if "StopCriterionReached" not in code.origins:
-        lines.insert(anchors[-1].end_lineno or 0, "from kernel_tuner.util import StopCriterionReached")
+    loaded = [node for node in code.tree.body if not isinstance(node, _Definition)]
+    anchors = _importing(loaded, "kernel_tuner.strategies") or _importing(loaded, "kernel_tuner")
+    added: list[tuple[int, list[str]]] = []
     if "common" not in code.origins:
-        lines.insert(anchors[0].lineno - 1, "from kernel_tuner.strategies import common")
+        added.append((anchors[0].lineno - 1, ["from kernel_tuner.strategies import common"]))
+    if "StopCriterionReached" not in code.origins:
+        added.append((anchors[-1].end_lineno or 0, ["from kernel_tuner.util import StopCriterionReached"]))
+    futures = _importing(loaded, "__future__")
+    if futures and "dataclasses" in code.source and _LISTING[-1] not in lines:
+        added.append((futures[-1].end_lineno or 0, _LISTING))
+    for line, new in sorted(added, reverse=True):
+        lines[line:line] = new
     return delay_heavy_imports("\n".join(lines))
 
 
@@ -126,6 +128,7 @@ def _place(function: _Function, lines: list[str]) -> tuple[int, str] | None:
     line = min([first.lineno, *(node.lineno for node in getattr(first, "decorator_list", []))]) - 1
     if lines[line][: first.col_offset].strip():
         return None
-    while lines[line - 1].lstrip().startswith("#"):
+    above = (function.body[0].end_lineno or 0) if documented else function.lineno
+    while line > above and lines[line - 1].lstrip().startswith("#"):
         line -= 1
     return line, " " * first.col_offset

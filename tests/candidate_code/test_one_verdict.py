@@ -64,8 +64,7 @@ FINE = {
     "base class plus a leaf": PLAIN.replace("Walker", "Common") + "\n\nclass Walker(Common):\n    pass\n",
     "leaf with its own arguments": PLAIN.replace("Walker", "Common")
     + "\n\nclass Walker(Common):\n    def __init__(self, share=0.1, k=2):\n        super().__init__(share)\n",
-    "mixin": PLAIN.replace("Walker(OptAlg)", "Search")
-    + "\n\nclass Walker(Search, OptAlg):\n    pass\n",
+    "mixin": PLAIN.replace("Walker(OptAlg)", "Search") + "\n\nclass Walker(Search, OptAlg):\n    pass\n",
     "alias": PLAIN.replace("import OptAlg", "import OptAlg as Base").replace("(OptAlg)", "(Base)"),
     "by its module": PLAIN.replace("from kernel_tuner.strategies.wrapper import OptAlg", "import kernel_tuner").replace(
         "(OptAlg)", "(kernel_tuner.strategies.wrapper.OptAlg)"
@@ -78,6 +77,9 @@ FINE = {
         "try:\n    from kernel_tuner.util import StopCriterionReached\nexcept ImportError:\n    StopCriterionReached = None\n"
         "from kernel_tuner.strategies",
     ),
+    "imports below a function, some guarded": "from __future__ import annotations\nimport random\nimport dataclasses\n\n\n"
+    "def help():\n    pass\n\n\ntry:\n    import sklearn\n    from kernel_tuner.strategies.wrapper import OptAlg\n"
+    f"except ImportError:\n    raise\n{WALKER}",
     "own name of a builtin": with_body("open = [1]; open.append(2)"),
     "main": PLAIN + '\n\nif __name__ == "__main__":\n    Walker()\n',
     "__dict__": with_body("self.__dict__.update(seen=1)"),

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from llamea_tune.candidate_code import CandidateCode
+from llamea_tune.candidate_code.contract import NAMES_OF_KERNEL_TUNER, RESERVED_NAMES
 from llamea_tune.exceptions import ExportError
 from llamea_tune.export import SpaceReference, export_strategy
 from llamea_tune.testing.cache_files import simulate, write_cache
@@ -236,3 +238,9 @@ def test_batches_with_repeats(head, export, tmp_path):
     space = synthetic_space(1)
     results = simulate(export(code), space, write_cache(space, tmp_path / "c.json"))
     assert len(results) == 3
+
+
+def test_candidates_leave_the_names_to_export_that_it_adds(walker, request_for, tmp_path):
+    text = export_strategy(request_for(walker), tmp_path).code_path.read_text()
+    added = CandidateCode.read(text).names - CandidateCode.read(walker).names
+    assert added == RESERVED_NAMES | NAMES_OF_KERNEL_TUNER.keys()
