@@ -7,6 +7,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
+from llamea_tune.candidate_code import CandidateCode
+from llamea_tune.exceptions import CandidateCodeError
+
 HyperparameterValue = int | float | bool | str
 
 
@@ -61,6 +64,19 @@ class Candidate:
         """The candidate with other tuned values."""
         return replace(self, hyperparameters=dict(values))
 
+    def with_tuned_defaults(self) -> Candidate:
+        """The candidate with its tuned values as the defaults in its code, for those who build on that.
+
+        As it is, where it has none, or where the code cannot be edited.
+        """
+        if not self.hyperparameters:
+            return self
+        try:
+            code = CandidateCode.read(self.code, self.class_name).with_defaults(self.hyperparameters)
+        except CandidateCodeError:
+            return self
+        return replace(self, code=code.source, hyperparameters={})
+
 
 class CandidateState(StrEnum):
     """What became of a candidate."""
@@ -68,7 +84,7 @@ class CandidateState(StrEnum):
     SCORED = "scored"
     NO_PROPOSAL = "no_proposal"  # the proposer gave nothing usable
     DUPLICATE = "duplicate"  # the same program as one that was scored before
-    REJECTED = "rejected"  # the static check refused the code
+    REJECTED = "rejected"  # its code breaks the contract
     FAILED = "failed"  # it raised an error
     TIMED_OUT = "timed_out"  # it ran past the wall-clock or CPU-time limit
     KILLED = "killed"  # it died, or was ended for memory, forbidden system calls, or a broken protocol

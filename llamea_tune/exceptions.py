@@ -25,6 +25,10 @@ class StrategyError(LlameaTuneError):
     """A strategy is unknown, or its options are not the ones it takes."""
 
 
+class CandidateCodeError(LlameaTuneError):
+    """A candidate's source is no Python, or breaks the contract; the message is fit to be shown to its author."""
+
+
 class ProposerError(LlameaTuneError):
     """A proposer cannot work at all: no key, no server, no recorded reply."""
 

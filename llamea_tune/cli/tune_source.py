@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from llamea_tune.candidate import Candidate, HyperparameterRange
+from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.exceptions import SettingsError, StrategyError
 from llamea_tune.export import ExportRequest
 from llamea_tune.hpo.subject import Subject, make_subject, program_subject, strategy_subject
@@ -58,11 +58,10 @@ def find_source(text: str, ranges: Path | None) -> TuneSource:
 def _from_run(run: Path, candidate_id: str, ranges: Path | None) -> TuneSource:
     from llamea_tune.evolution.provenance import export_request
     from llamea_tune.evolution.run_directory import RunDirectory
-    from llamea_tune.export.tuned_code import with_tuned_defaults
 
     directory = RunDirectory.open_existing(run)
     chosen = export_request(directory, "any", date="", candidate_id=candidate_id).candidate
-    candidate = with_tuned_defaults(chosen)
+    candidate = chosen.with_tuned_defaults()
     program = Program(candidate.code, candidate.class_name)
     subject = program_subject(f"{candidate.id} {candidate.class_name}", program, candidate.ranges)
     if ranges is not None:
@@ -76,9 +75,7 @@ def _from_file(contender: Contender, program: Program, ranges: Path | None) -> T
     if ranges is not None:
         subject = make_subject(contender, _read_ranges(ranges, subject))
     path = Path(contender.label.rpartition(f":{program.class_name}")[0])
-    tree = ast.parse(program.code)
-    optimizer = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == program.class_name)
-    doc = (ast.get_docstring(optimizer) or ast.get_docstring(tree) or program.class_name).split("\n\n")[0]
+    doc = (CandidateCode.read(program.code, program.class_name).doc or program.class_name).split("\n\n")[0]
     candidate = Candidate(path.stem, program.class_name, program.code, " ".join(doc.split()), path.name, "initial", 0)
     return TuneSource(
         subject,
@@ -114,12 +111,11 @@ def _read_ranges(path: Path, subject: Subject) -> Ranges:
 
 def _all_defaults(subject: Subject) -> dict[str, Any]:
     """Defaults of all hyperparameters, also of those that no range was found for."""
-    from llamea_tune.sandbox.static_check import check
     from llamea_tune.strategies import resolve
 
     contender = subject.contender
     if contender.program is not None:
-        return dict(check(contender.program.code).hyperparameters)
+        return dict(CandidateCode.read(contender.program.code, contender.program.class_name).defaults)
     return {name: option.default for name, option in resolve(contender.strategy or "").options.items()}
 
 

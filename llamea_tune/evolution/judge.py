@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
-from llamea_tune.export.tuned_code import with_tuned_defaults
-from llamea_tune.proposals.program import fingerprint
-from llamea_tune.proposals.proposal import ProposalError
+from llamea_tune.candidate_code import CandidateCode, fingerprint
+from llamea_tune.exceptions import CandidateCodeError
 from llamea_tune.runners.trace import RunState
 from llamea_tune.sandbox.program import Program
-from llamea_tune.sandbox.static_check import RejectedCode, check
 from llamea_tune.scoring import Scorer
 from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.scorecard import Scorecard
@@ -52,14 +50,6 @@ def evaluation_from_scorecard(card: Scorecard) -> Evaluation:
     )
 
 
-def same_program(code: str) -> str:
-    """What two programs share that differ in comments and layout only; the code itself where it does not parse."""
-    try:
-        return fingerprint(code)
-    except ProposalError:
-        return code
-
-
 class Judge:
     """Judges candidates of one run, in order."""
 
@@ -77,8 +67,8 @@ class Judge:
 
     def know(self, candidate: Candidate) -> None:
         """Remember a candidate's program, and what it becomes with tuned values, as seen."""
-        for code in {candidate.code, with_tuned_defaults(candidate).code} - {""}:
-            self._seen.setdefault(same_program(code), candidate.id)
+        for code in {candidate.code, candidate.with_tuned_defaults().code} - {""}:
+            self._seen.setdefault(fingerprint(code), candidate.id)
 
     def judge(self, candidate: Candidate, on_runs: OnRuns | None = None) -> Scored:
         """Check and score a candidate; whatever is wrong with it becomes its state.
@@ -87,14 +77,13 @@ class Judge:
             candidate: What was proposed.
             on_runs: Called with runs done and runs in all.
         """
-        fingerprint = same_program(candidate.code)
-        earlier = self._seen.setdefault(fingerprint, candidate.id)
+        earlier = self._seen.setdefault(fingerprint(candidate.code), candidate.id)
         if earlier != candidate.id:
             reason = f"the same program as candidate {earlier}, up to comments and layout"
             return Scored(candidate, Evaluation(CandidateState.DUPLICATE, reason))
         try:
-            check(candidate.code)
-        except RejectedCode as err:
+            CandidateCode.read(candidate.code, candidate.class_name).checked()
+        except CandidateCodeError as err:
             return Scored(candidate, Evaluation(CandidateState.REJECTED, str(err)))
         card = self._scorer.score(contender(candidate), on_progress=on_runs)
         return Scored(candidate, evaluation_from_scorecard(card))

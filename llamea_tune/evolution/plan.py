@@ -14,7 +14,6 @@ from llamea_tune.candidate import Scored
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.selection import Selection
 from llamea_tune.evolution.settings import Settings
-from llamea_tune.export.tuned_code import with_tuned_defaults
 from llamea_tune.proposals.operators import OPERATORS, Operator
 from llamea_tune.proposals.proposal import ProposalTask
 
@@ -63,7 +62,7 @@ def plan_generation(
         rng = np.random.default_rng([settings.seed, generation, position])
         operator, parents = _choose(population, scored, history.broken(), selection, rng)
         key = f"g{generation:03d}-{position:02d}-{operator.name}"
-        parents = tuple(replace(parent, candidate=with_tuned_defaults(parent.candidate)) for parent in parents)
+        parents = tuple(replace(parent, candidate=parent.candidate.with_tuned_defaults()) for parent in parents)
         task = ProposalTask(key, operator.name, parents, tuple(spaces), tried, int(rng.integers(2**32)))
         planned.append(PlannedCandidate(f"{first + position:04d}", generation, task))
     return planned

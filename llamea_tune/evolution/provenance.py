@@ -14,11 +14,12 @@ from llamea_tune.evolution.selection import by_fitness
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import ExportError
 from llamea_tune.export import ExportRequest, RecordedScore, SpaceReference
+from llamea_tune.proposals.prompt import system_prompt
 
 
 def prompts_hash() -> str:
-    """SHA-256 of all prompt files, by name and content."""
-    digest = hashlib.sha256()
+    """SHA-256 of all prompt files, by name and content, and of the system prompt that is made of them."""
+    digest = hashlib.sha256(system_prompt().encode())
     for entry in sorted(files("llamea_tune.proposals").joinpath("prompts").iterdir(), key=lambda entry: entry.name):
         digest.update(entry.name.encode() + b"\0" + entry.read_bytes() + b"\0")
     return digest.hexdigest()

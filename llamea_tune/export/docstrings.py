@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
+import ast
 import re
-from collections.abc import Iterable
 
-_ENTRY = re.compile(
-    r"^\s*(?::param\s+|[-*]\s+)?`{0,2}(?P<name>\w+)`{0,2}\s*(?:\([^)]*\))?\s*:\s+(?P<text>\S.*)$",
+from llamea_tune.candidate_code import CandidateCode
+
+_ENTRY = (
+    re.compile(  # `name: text`, `name (type): text`, `- name: text`, `:param name: text`; deeper lines go on with it
+        r"^(?P<indent>[ \t]*)(?::param[ \t]+|[-*][ \t]+)?`{0,2}(?P<name>\w+)`{0,2}[ \t]*(?:\([^)\n]*\))?[ \t]*:[ \t]+"
+        r"(?P<text>\S.*(?:\n(?P=indent)[ \t]+\S.*)*)$",
+        re.MULTILINE,
+    )
 )
 
 
-def argument_descriptions(docstrings: Iterable[str | None], names: Iterable[str]) -> dict[str, str]:
-    """One line about each argument: what a docstring says, else its name in words.
-
-    Args:
-        docstrings: Where to look, the first that tells wins. Understood are `name: text`, `name (type): text`, list
-            items of that form, and `:param name: text`, with continuation lines indented deeper.
-        names: The arguments.
-    """
+def argument_descriptions(code: CandidateCode) -> dict[str, str]:
+    """One line about each argument of `__init__`: what its docstring or the class's says, else its name in words."""
     found: dict[str, str] = {}
-    for docstring in docstrings:
-        for name, text in _entries(docstring or ""):
-            found.setdefault(name, text)
-    return {name: found.get(name, name.replace("_", " ").strip()) for name in names}
-
-
-def _entries(docstring: str) -> list[tuple[str, str]]:
-    entries: list[tuple[str, str]] = []
-    indent: int | None = None
-    for line in inspect.cleandoc(docstring).splitlines():
-        entry = _ENTRY.match(line)
-        depth = len(line) - len(line.lstrip())
-        if indent is not None and line.strip() and depth > indent:
-            name, text = entries[-1]
-            entries[-1] = (name, f"{text} {line.strip()}")
-        elif entry:
-            indent = depth
-            entries.append((entry["name"], entry["text"]))
-        else:
-            indent = None
-    return [(name, " ".join(text.split()).rstrip(".")) for name, text in entries]
+    for node in (code.method("__init__"), code.optimizer):
+        for entry in _ENTRY.finditer((node and ast.get_docstring(node)) or ""):
+            found.setdefault(entry["name"], " ".join(entry["text"].split()).rstrip("."))
+    return {name: found.get(name, name.replace("_", " ").strip()) for name in code.defaults}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from llamea_tune.export.code import parse_strategy_code
+from llamea_tune.candidate_code import Argument, CandidateCode
+from llamea_tune.exceptions import CandidateCodeError, ExportError
+from llamea_tune.export.docstrings import argument_descriptions
 from llamea_tune.export.files import write_together
 from llamea_tune.export.module import render_module
 from llamea_tune.export.record import RecordedHyperparameter, StrategyRecord, record_to_json
+from llamea_tune.export.reopen import candidate_part
 from llamea_tune.export.request import ExportRequest, check_name
 
 
@@ -50,22 +52,37 @@ def export_strategy(request: ExportRequest, folder: Path, *, force: bool = False
             or they cannot be written. Nothing is left half-written.
     """
     check_name(request.name)
-    code = render_module(request)
-    record = _record(request, hashlib.sha256(code.encode()).hexdigest())
+    code = _code(request)
+    text = render_module(request, code)
+    record = _record(request, code, hashlib.sha256(text.encode()).hexdigest())
     code_path, record_path = folder / f"{request.name}.py", folder / f"{request.name}.json"
-    write_together({record_path: record_to_json(record), code_path: code}, force=force)
+    write_together({record_path: record_to_json(record), code_path: text}, force=force)
     return ExportedStrategy(request.name, request.candidate.class_name, code_path, record_path, record)
 
 
-def _record(request: ExportRequest, code_sha256: str) -> StrategyRecord:
+def _code(request: ExportRequest) -> CandidateCode:
+    """The candidate's code with the tuned values in place.
+
+    Raises:
+        ExportError: It breaks the contract of candidates, or does not take these values.
+    """
     candidate = request.candidate
+    try:
+        code = CandidateCode.read(candidate.code, candidate.class_name).checked()
+        if code.is_strategy_file:
+            code = CandidateCode.read(candidate_part(code), candidate.class_name).checked()
+        return code.with_defaults(request.hyperparameters)
+    except CandidateCodeError as err:
+        raise ExportError(f"Candidate {candidate.id} cannot be exported: {err}.") from err
+
+
+def _record(request: ExportRequest, code: CandidateCode, code_sha256: str) -> StrategyRecord:
+    candidate = request.candidate
+    descriptions = argument_descriptions(code)
     hyperparameters = {
-        argument.name: RecordedHyperparameter(
-            argument.description,
-            request.hyperparameters.get(argument.name, _value(argument.default)),
-            argument.name in request.hyperparameters,
-        )
-        for argument in parse_strategy_code(candidate).arguments
+        name: RecordedHyperparameter(descriptions[name], _value(argument), name in request.hyperparameters)
+        for argument in code.arguments
+        if (name := argument.name)
     }
     return StrategyRecord(
         name=request.name,
@@ -94,11 +111,9 @@ def _record(request: ExportRequest, code_sha256: str) -> StrategyRecord:
     )
 
 
-def _value(default: ast.expr) -> Any:
-    """The value of a default where it is a plain one that JSON knows, else its source text."""
-    try:
-        value = ast.literal_eval(default)
-    except ValueError:
-        return ast.unparse(default)
-    plain = value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
-    return value if plain else ast.unparse(default)
+def _value(argument: Argument) -> Any:
+    """A default where it is a plain one that JSON knows, else its source text."""
+    value = argument.value
+    if value is None:
+        return None if argument.text == "None" else argument.text
+    return argument.text if isinstance(value, float) and not math.isfinite(value) else value

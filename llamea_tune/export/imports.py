@@ -1,51 +1,95 @@
-"""Moves imports of heavy packages into the functions that use them."""
+"""What a candidate imports, where a strategy file needs it: its own needs added, heavy packages loaded when they are used."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
-from llamea_tune.export.edits import SourceEdits
+from llamea_tune.candidate_code import CandidateCode, bound_name, parse_source
 
-HEAVY_PACKAGES = frozenset({"scipy", "sklearn"})
-_LINE_LENGTH = 88
+_HEAVY_PACKAGES = ("scipy", "sklearn")
+_LISTING = [
+    "",
+    "import sys as _sys",
+    "",
+    "# Kernel Tuner loads files by path without listing them, and dataclasses look their module up.",
+    "_sys.modules.setdefault(__name__, type(_sys)(__name__))",
+]
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Definition = _Function | ast.ClassDef
 _Import = ast.Import | ast.ImportFrom
 
 
-@dataclass(frozen=True)
-class _Move:
-    statement: _Import
-    functions: tuple[_Function, ...]
+def with_imports(code: CandidateCode) -> str:
+    """The source with all imports that a strategy file needs, those of heavy packages delayed."""
+    lines = code.source.split("\n")
+    loaded = [node for node in code.tree.body if not isinstance(node, _Definition)]
+    anchors = _importing(loaded, "kernel_tuner.strategies") or _importing(loaded, "kernel_tuner")
+    added: list[tuple[int, list[str]]] = []
+    if "common" not in code.origins:
+        added.append((anchors[0].lineno - 1, ["from kernel_tuner.strategies import common"]))
+    if "StopCriterionReached" not in code.origins:
+        added.append((anchors[-1].end_lineno or 0, ["from kernel_tuner.util import StopCriterionReached"]))
+    futures = _importing(loaded, "__future__")
+    if futures and "dataclasses" in code.source and _LISTING[-1] not in lines:
+        added.append((futures[-1].end_lineno or 0, _LISTING))
+    for line, new in sorted(added, reverse=True):
+        lines[line:line] = new
+    return delay_heavy_imports("\n".join(lines))
 
 
-def delay_heavy_imports(tree: ast.Module, edits: SourceEdits) -> None:
-    """Move the top-level imports of scipy and scikit-learn to where they are used.
+def _importing(body: Iterable[ast.stmt], package: str) -> list[ast.stmt]:
+    """Statements that import from a package."""
+    return [
+        node for node in body if any(name.startswith(package) for part in ast.walk(node) for name in _modules(part))
+    ]
+
+
+def _modules(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+
+
+def delay_heavy_imports(source: str) -> str:
+    """Move the top-level imports of scipy and scikit-learn into the functions that use them.
 
     An import stays where it is if one of its names is needed when the module is loaded (a base class, a decorator, an
     annotation, a default), or has another meaning somewhere in the module.
     """
-    functions = list(_outer_functions(tree.body))
-    heavy = [statement for statement in tree.body if _is_heavy(statement)]
-    moves = [move for statement in heavy if (move := _plan(tree, statement, functions, edits))]
-    remove_statements([move.statement for move in moves], edits)
-    for function in functions:
-        statements = [move.statement for move in moves if function in move.functions]
-        if statements:
-            _insert(function, statements, edits)
+    tree, lines = parse_source(source), source.split("\n")
+    heavy = [node for node in tree.body if isinstance(node, _Import) and _is_heavy(node)]
+    others = [node for node in tree.body if node not in heavy]
+    elsewhere = {name for node in others for part in ast.walk(node) for name in _bound(part)}
+    functions = list(_outer_functions(others))
+    gone: set[int] = set()
+    above: dict[int, list[str]] = {}
+    for node in heavy:
+        own_lines = range(node.lineno - 1, node.end_lineno or node.lineno)
+        names = {bound_name(alias) for alias in node.names}
+        users = [function for function in functions if _uses([function], names)]
+        within = sum(_uses(function.body, names) for function in users)
+        places = [_place(function, lines) for function in users]
+        alone = not any(other.lineno - 1 in own_lines or (other.end_lineno or 0) - 1 in own_lines for other in others)
+        if names & elsewhere or within < _uses(others, names) or None in places or not alone:
+            continue
+        gone.update(own_lines)
+        for line, indent in filter(None, places):
+            above.setdefault(line, []).append(indent + ast.unparse(node))
+    moved: list[str] = []
+    for number, text in enumerate(lines):
+        moved += above.get(number, [])
+        if number in above and not text.lstrip().startswith(("import ", "from ")):
+            moved.append("")
+        if number not in gone:
+            moved.append(text)
+    return "\n".join(moved)
 
 
-def bound_name(alias: ast.alias) -> str:
-    """The name that one part of an import statement binds."""
-    return alias.asname or alias.name.partition(".")[0]
-
-
-def _is_heavy(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Import):
-        return all(alias.name.partition(".")[0] in HEAVY_PACKAGES for alias in statement.names)
-    return isinstance(statement, ast.ImportFrom) and (statement.module or "").partition(".")[0] in HEAVY_PACKAGES
+def _is_heavy(node: _Import) -> bool:
+    return all(name.partition(".")[0] in _HEAVY_PACKAGES for name in _modules(node))
 
 
 def _outer_functions(body: Iterable[ast.stmt]) -> Iterator[_Function]:
@@ -56,96 +100,35 @@ def _outer_functions(body: Iterable[ast.stmt]) -> Iterator[_Function]:
             yield from _outer_functions(node.body)
 
 
-def _plan(tree: ast.Module, statement: ast.stmt, functions: list[_Function], edits: SourceEdits) -> _Move | None:
-    assert isinstance(statement, _Import)
-    names = {bound_name(alias) for alias in statement.names}
-    if not _fills_its_lines(statement, edits) or names & _other_meanings(tree):
+def _uses(body: Iterable[ast.stmt], names: set[str]) -> int:
+    counted = Counter(node.id for entry in body for node in ast.walk(entry) if isinstance(node, ast.Name))
+    return sum(counted[name] for name in names)
+
+
+def _bound(node: ast.AST) -> list[str]:
+    """Names that a node gives a meaning to."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+            return [name]
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return [name]
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return names
+        case ast.alias():
+            return [bound_name(node)]
+    return []
+
+
+def _place(function: _Function, lines: list[str]) -> tuple[int, str] | None:
+    """Index of the line where an import goes, after the docstring, and its indent; None where there is no line of its own."""
+    documented = ast.get_docstring(function, clean=False) is not None and len(function.body) > 1
+    first = function.body[1] if documented else function.body[0]
+    line = min([first.lineno, *(node.lineno for node in getattr(first, "decorator_list", []))]) - 1
+    if lines[line][: first.col_offset].strip():
         return None
-    users = tuple(function for function in functions if any(_uses(function.body, names)))
-    inside = sum(len(list(_uses(function.body, names))) for function in users)
-    if inside < len(list(_uses(tree.body, names))) or not all(_starts_its_line(f.body[0], edits) for f in users):
-        return None
-    return _Move(statement, users)
-
-
-def _uses(body: Iterable[ast.stmt], names: set[str]) -> Iterator[ast.Name]:
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and node.id in names:
-                yield node
-
-
-def _other_meanings(tree: ast.Module) -> set[str]:
-    """Names that something else than a top-level import of a heavy package binds."""
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
-                names.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                names.add(name)
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                names.add(name)
-            case ast.Global(names=declared) | ast.Nonlocal(names=declared):
-                names.update(declared)
-            case ast.Import() | ast.ImportFrom() if node not in tree.body or not _is_heavy(node):
-                names.update(bound_name(alias) for alias in node.names)
-    return names
-
-
-def _starts_its_line(statement: ast.stmt, edits: SourceEdits) -> bool:
-    return not edits.text(edits.line_start(statement.lineno), edits.start(statement)).strip()
-
-
-def _fills_its_lines(statement: _Import, edits: SourceEdits) -> bool:
-    assert statement.end_lineno is not None
-    rest = edits.text(edits.end(statement), edits.line_start(statement.end_lineno + 1)).strip()
-    return _starts_its_line(statement, edits) and (not rest or rest.startswith("#"))
-
-
-def remove_statements(statements: Sequence[ast.stmt], edits: SourceEdits) -> None:
-    """Remove statements with their lines, and the blank lines that would be left over."""
-    numbers = {n for statement in statements for n in range(statement.lineno, (statement.end_lineno or 0) + 1)}
-    for first in sorted(n for n in numbers if n - 1 not in numbers):
-        last = first
-        while last + 1 in numbers:
-            last += 1
-        above = _blank_lines(first - 1, -1, edits)
-        below = _blank_lines(last + 1, 1, edits)
-        edits.replace(edits.line_start(first - min(above, below)), edits.line_start(last + 1), "")
-
-
-def _blank_lines(number: int, step: int, edits: SourceEdits) -> int:
-    count = 0
-    while 1 <= number <= edits.line_count and not edits.line(number).strip():
-        count += 1
-        number += step
-    return count
-
-
-def _insert(function: _Function, statements: list[_Import], edits: SourceEdits) -> None:
-    """Insert import statements at the top of a function's body, after its docstring."""
-    has_docstring = ast.get_docstring(function, clean=False) is not None
-    first = function.body[1] if has_docstring else function.body[0]
-    line = min([first.lineno, *(node.lineno for node in getattr(first, "decorator_list", []))])
-    while edits.line(line - 1).strip().startswith("#"):
+    above = (function.body[0].end_lineno or 0) if documented else function.lineno
+    while line > above and lines[line - 1].lstrip().startswith("#"):
         line -= 1
-    indent = " " * function.body[0].col_offset
-    names = {node.id for statement in function.body for node in ast.walk(statement) if isinstance(node, ast.Name)}
-    lines = [_import_text(statement, names, indent) for statement in statements]
-    separator = "" if isinstance(first, _Import) else "\n"
-    edits.insert(edits.line_start(line), "".join(lines) + separator)
-
-
-def _import_text(statement: _Import, used: set[str], indent: str) -> str:
-    parts = [
-        f"{alias.name} as {alias.asname}" if alias.asname else alias.name
-        for alias in statement.names
-        if bound_name(alias) in used
-    ]
-    if isinstance(statement, ast.Import):
-        return "".join(f"{indent}import {part}\n" for part in parts)
-    head = f"{indent}from {statement.module} import "
-    if len(head) + len(", ".join(parts)) <= _LINE_LENGTH:
-        return f"{head}{', '.join(parts)}\n"
-    return f"{head}(\n" + "".join(f"{indent}    {part},\n" for part in parts) + f"{indent})\n"
+    return line, " " * first.col_offset

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import textwrap
-from collections.abc import Mapping
 from string import Template
 
-from llamea_tune.exceptions import ExportError
-from llamea_tune.export.annotations import evaluate_dataclass_annotations
-from llamea_tune.export.code import Argument, StrategyCode, module_names, parse_strategy_code
-from llamea_tune.export.edits import SourceEdits
-from llamea_tune.export.imports import delay_heavy_imports
-from llamea_tune.export.literals import literal
+from llamea_tune.candidate_code import Argument, CandidateCode, literal
+from llamea_tune.export.docstrings import argument_descriptions
+from llamea_tune.export.imports import with_imports
 from llamea_tune.export.request import ExportRequest
-from llamea_tune.export.signature import default_texts, replace_defaults
 
 _LINE_LENGTH = 88
 
@@ -87,26 +81,15 @@ _REFUSE_X0 = """    if "x0" in tuning_options.strategy_options:
 """
 
 
-def render_module(request: ExportRequest) -> str:
-    """Source of the standalone module: the candidate's code, Kernel Tuner's `_options` and `tune` around it.
-
-    Raises:
-        ExportError: No standalone strategy can be made of the candidate.
-    """
-    code = parse_strategy_code(request.candidate)
-    edits = SourceEdits(code.source)
-    defaults = default_texts(code, request.hyperparameters, edits)
-    replace_defaults(code, defaults, edits)
-    delay_heavy_imports(code.tree, edits)
-    evaluate_dataclass_annotations(code.tree, edits)
-    _add_imports(code, edits)
+def render_module(request: ExportRequest, code: CandidateCode) -> str:
+    """Source of the standalone module: the candidate's code, Kernel Tuner's `_options` and `tune` around it."""
     tune = _TUNE.substitute(
         name=request.name,
-        class_name=request.candidate.class_name,
-        refuse_x0="" if "x0" in defaults else _REFUSE_X0,
+        class_name=code.class_name,
+        refuse_x0="" if "x0" in code.defaults else _REFUSE_X0,
     )
-    body = edits.apply().strip("\n")
-    return f"{_header(request)}\n{body}\n\n\n{_options(code, defaults)}{tune}"
+    body = with_imports(code).strip("\n")
+    return f"{_header(request)}\n{body}\n\n\n{_options(code)}{tune}"
 
 
 def _header(request: ExportRequest) -> str:
@@ -124,54 +107,19 @@ def _header(request: ExportRequest) -> str:
     return "".join(f"# {line}\n" for line in lines)
 
 
-def _options(code: StrategyCode, defaults: Mapping[str, str]) -> str:
+def _options(code: CandidateCode) -> str:
     if not code.arguments:
         return "_options = {}\n"
-    rows = (_option(argument, defaults[argument.name]) for argument in code.arguments)
+    descriptions = argument_descriptions(code)
+    rows = (_option(argument, descriptions[argument.name]) for argument in code.arguments)
     return "_options = {\n" + "".join(rows) + "}\n"
 
 
-def _option(argument: Argument, default: str) -> str:
+def _option(argument: Argument, description: str) -> str:
     """One row of `_options`, on several lines where it is long, so that formatters of any line length leave it alone."""
-    plain = argument.description.replace('"', "'").replace("\\", "/")
+    plain = description.replace('"', "'").replace("\\", "/")
     description = literal(textwrap.shorten(plain, _LINE_LENGTH - 11, placeholder=" ..."))
-    row = f'    "{argument.name}": ({description}, {default}),\n'
+    row = f'    "{argument.name}": ({description}, {argument.text}),\n'
     if len(row) <= _LINE_LENGTH:
         return row
-    return f'    "{argument.name}": (\n        {description},\n        {default},\n    ),\n'
-
-
-def _add_imports(code: StrategyCode, edits: SourceEdits) -> None:
-    """Import what `tune` needs, beside the candidate's own import from Kernel Tuner's strategies."""
-    anchors = [node for node in code.tree.body if _imports_strategies(node)]
-    if not anchors:
-        raise ExportError(
-            "The code imports nothing from kernel_tuner.strategies at its top level; import OptAlg there."
-        )
-    if _needs(code, "kernel_tuner.strategies", "common"):
-        edits.insert(edits.line_start(anchors[0].lineno), "from kernel_tuner.strategies import common\n")
-    if _needs(code, "kernel_tuner.util", "StopCriterionReached"):
-        stop = "from kernel_tuner.util import StopCriterionReached\n"
-        edits.insert(edits.line_start((anchors[-1].end_lineno or 0) + 1), stop)
-
-
-def _needs(code: StrategyCode, module: str, name: str) -> bool:
-    """Whether a name still has to be imported; it must not mean anything else."""
-    for node in code.tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module == module and (name, None) in _aliases(node):
-            return False
-    if name in module_names(code.tree):
-        raise ExportError(f"The code gives {name!r} another meaning than {module}.{name} has; rename it.")
-    return True
-
-
-def _aliases(node: ast.ImportFrom) -> set[tuple[str, str | None]]:
-    return {(alias.name, alias.asname) for alias in node.names}
-
-
-def _imports_strategies(node: ast.stmt) -> bool:
-    if isinstance(node, ast.ImportFrom):
-        return (node.module or "").startswith("kernel_tuner.strategies")
-    return isinstance(node, ast.Import) and any(
-        alias.name.startswith("kernel_tuner.strategies") for alias in node.names
-    )
+    return f'    "{argument.name}": (\n        {description},\n        {argument.text},\n    ),\n'

@@ -6,7 +6,8 @@ import ast
 from pathlib import Path
 
 from llamea_tune.candidate import Candidate
-from llamea_tune.exceptions import ExportError
+from llamea_tune.candidate_code import CandidateCode
+from llamea_tune.exceptions import CandidateCodeError, ExportError
 from llamea_tune.export.record import read_record
 from llamea_tune.export.request import ExportRequest
 
@@ -52,16 +53,19 @@ def reopen_strategy(path: Path) -> ExportRequest:
 
 
 def _candidate_code(path: Path) -> str:
-    """The candidate's part of an exported module: what stands between the heading and `_options`."""
     try:
-        source = path.read_text(encoding="utf-8")
-        tree = ast.parse(source)
-    except (OSError, SyntaxError, ValueError) as err:
+        code = CandidateCode.read(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, CandidateCodeError) as err:
         raise ExportError(f"{path} cannot be read ({err}); export the strategy again.") from err
-    added = next((node for node in tree.body if isinstance(node, ast.Assign) and _sets_options(node)), None)
-    if added is None:
-        raise ExportError(f"{path} was not written by an export, as it sets no _options; give the candidate itself.")
-    lines = source.split("\n")[: added.lineno - 1]
+    if not code.is_strategy_file:
+        raise ExportError(f"{path} was not written by an export; give the candidate itself.")
+    return candidate_part(code)
+
+
+def candidate_part(code: CandidateCode) -> str:
+    """The candidate's part of a strategy file: what stands between the heading and `_options`."""
+    added = next(node.lineno for node in code.tree.body if isinstance(node, ast.Assign) and _sets_options(node))
+    lines = code.source.split("\n")[: added - 1]
     heading = next((number for number, line in enumerate(lines) if not line.startswith("#")), 0)
     return "\n".join(lines[heading:]).strip("\n") + "\n"
 

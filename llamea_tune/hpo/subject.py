@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from llamea_tune.candidate import HyperparameterRange, HyperparameterValue
-from llamea_tune.exceptions import StrategyError
+from llamea_tune.candidate_code import CandidateCode
+from llamea_tune.exceptions import CandidateCodeError, StrategyError
 from llamea_tune.hpo.ranges import candidate_ranges, containing
 from llamea_tune.sandbox.program import Program
-from llamea_tune.sandbox.static_check import RejectedCode, check
 from llamea_tune.scoring.contender import Contender
 from llamea_tune.strategies import Origin, StrategyInfo, resolve
 
@@ -57,17 +57,15 @@ def program_subject(label: str, program: Program, declared: Mapping[str, Hyperpa
         StrategyError: The code breaks the contract of candidates, or has nothing to tune.
     """
     try:
-        checked = check(program.code)
-    except RejectedCode as err:
+        defaults = CandidateCode.read(program.code, program.class_name).checked().defaults
+    except CandidateCodeError as err:
         raise StrategyError(f"{label} cannot be run: {err}.") from err
-    if checked.class_name != program.class_name:
-        message = f"{label} is not the class that derives from OptAlg; that is {checked.class_name}, so name that."
-        raise StrategyError(message)
-    unknown = sorted(set(program.hyperparameters) - set(checked.hyperparameters))
+    unknown = sorted(set(program.hyperparameters) - set(defaults))
     if unknown:
-        takes = ", ".join(checked.hyperparameters) or "none"
+        takes = ", ".join(defaults) or "none"
         raise StrategyError(f"{label} takes no hyperparameter {unknown[0]!r}; its hyperparameters are: {takes}.")
-    free = _without(checked.hyperparameters, program.hyperparameters)
+    plain = {name: value for name, value in defaults.items() if value is not None}
+    free = _without(plain, program.hyperparameters)
     return _subject(Contender(label, program=program), free, candidate_ranges(free, declared or {}))
 
 

@@ -6,7 +6,7 @@ import re
 import textwrap
 from dataclasses import dataclass
 
-from llamea_tune._syntax import parse_source
+from llamea_tune.candidate_code import parse_source
 
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"^.*</(?:think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from llamea_tune.candidate import HyperparameterRange
+from llamea_tune.candidate_code import CandidateCode, fingerprint
 from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt
 from llamea_tune.proposals.operators import OPERATORS
 from llamea_tune.proposals.parse import Reply, parse_reply
-from llamea_tune.proposals.program import fingerprint, outline
 from llamea_tune.proposals.prompt import render_prompt, render_retry
 from llamea_tune.proposals.proposal import Exchange, Proposal, ProposalError, ProposalTask
 
@@ -81,7 +81,7 @@ def _read(completion: Completion, task: ProposalTask) -> Reply:
     reply = parse_reply(completion.text, parent_code)
     program = fingerprint(reply.code)
     for parent in parents:
-        if program == _fingerprint_or_none(parent.code):
+        if program == fingerprint(parent.code):
             raise ProposalError(f"no change: it is the same program as its parent {parent.class_name}")
     if parent_code is None:
         return reply
@@ -89,12 +89,5 @@ def _read(completion: Completion, task: ProposalTask) -> Reply:
 
 
 def _inherited(reply: Reply, of_parent: Mapping[str, HyperparameterRange]) -> Mapping[str, HyperparameterRange]:
-    names = outline(reply.code).defaults
+    names = CandidateCode.read(reply.code).defaults
     return {name: of for name, of in of_parent.items() if name in names} | dict(reply.ranges)
-
-
-def _fingerprint_or_none(code: str) -> str | None:
-    try:
-        return fingerprint(code)
-    except ProposalError:
-        return None

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from llamea_tune.candidate import HyperparameterRange
+from llamea_tune.candidate_code import CandidateCode
+from llamea_tune.exceptions import CandidateCodeError
 from llamea_tune.proposals.blocks import Answer, clean, split
 from llamea_tune.proposals.edits import apply_edits, find_edits, without_edits
-from llamea_tune.proposals.program import Outline, outline
 from llamea_tune.proposals.proposal import ProposalError
 from llamea_tune.proposals.ranges import check_ranges, read_json_object
 
@@ -55,32 +56,36 @@ def parse_reply(text: str, parent_code: str | None = None) -> Reply:
     if not text.strip():
         raise ProposalError("the answer is empty")
     answer = split(without_edits(text))
-    code, shape = _program(text, answer, parent_code)
-    ranges, notes = check_ranges(_declared_ranges(answer), shape.defaults)
+    code = _code(text, answer, parent_code)
+    ranges, notes = check_ranges(_declared_ranges(answer), code.defaults)
     for note in notes:
-        _log.info("%s: %s", shape.class_name, note)
-    return Reply(shape.class_name, code, _description(answer, shape), ranges)
+        _log.info("%s: %s", code.class_name, note)
+    return Reply(code.class_name, code.source, _description(answer, code), ranges)
 
 
-def _program(text: str, answer: Answer, parent_code: str | None) -> tuple[str, Outline]:
-    """The source that an answer gives, as edits of its parent or as a whole, and its outline."""
-    problem: ProposalError | None = None
+def _code(text: str, answer: Answer, parent_code: str | None) -> CandidateCode:
+    """The code that an answer gives, as edits of its parent or as a whole."""
+    problem = ""
     edits = find_edits(text)
     if edits and parent_code is not None:
         try:
-            code = apply_edits(parent_code, edits)
-            return code, outline(code)
-        except ProposalError as err:
-            problem = err
-    for code in _sources(answer):
+            return CandidateCode.read(apply_edits(parent_code, edits)).checked()
+        except (ProposalError, CandidateCodeError) as err:
+            problem = str(err)
+    for source in _sources(answer):
         try:
-            return code, outline(code)
-        except ProposalError as err:
-            problem = problem or err
-    if problem is None:
-        what = "only edits, where a whole class was asked for" if edits else "no Python code"
-        problem = ProposalError(f"the answer holds {what}")
-    raise problem
+            code = CandidateCode.read(source)
+            if violations := code.violations():
+                problem = problem or "; ".join(violations)
+        except CandidateCodeError as err:
+            problem = problem or str(err)
+            continue
+        if not violations:
+            return code
+        if code.method("__call__"):
+            break  # what stands before it is a draft, or what it is to replace
+    what = "only edits, where a whole class was asked for" if edits else "no Python code"
+    raise ProposalError(problem or f"the answer holds {what}")
 
 
 def _sources(answer: Answer) -> Iterator[str]:
@@ -110,12 +115,12 @@ def _declared_ranges(answer: Answer) -> Mapping[str, Any]:
     return {}
 
 
-def _description(answer: Answer, shape: Outline) -> str:
+def _description(answer: Answer, code: CandidateCode) -> str:
     """The line that begins with `Description:`, or the first line of prose, of the docstring, or the class's name."""
     lines = [line.strip() for line in answer.prose.split("\n")]
     named = (found["text"] for found in map(_DESCRIPTION.match, lines) if found)
     plain = (line for line in lines if line and line[0].isalpha() and not line.endswith(":"))
-    doc = (line for line in shape.doc.split("\n") if line.strip())
-    text = next(named, None) or next(plain, None) or next(doc, None) or shape.class_name
-    text = " ".join(text.strip("*_`# ").split()) or shape.class_name
+    doc = (line for line in code.doc.split("\n") if line.strip())
+    text = next(named, None) or next(plain, None) or next(doc, None) or code.class_name
+    text = " ".join(text.strip("*_`# ").split()) or code.class_name
     return textwrap.shorten(text, _LONGEST_DESCRIPTION, placeholder=" …")

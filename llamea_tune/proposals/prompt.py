@@ -9,6 +9,7 @@ from importlib.resources import files
 from string import Template
 
 from llamea_tune.candidate import CandidateState, Evaluation, Scored
+from llamea_tune.candidate_code import prompt_sentences
 from llamea_tune.llm.protocol import Prompt
 from llamea_tune.proposals.operators import OPERATORS
 from llamea_tune.proposals.proposal import ProposalTask
@@ -72,7 +73,7 @@ def render_retry(prompt: Prompt, answer: str, problem: str) -> Prompt:
 
 def system_prompt() -> str:
     """The system prompt: the same for every task, so that servers can cache it."""
-    return _fill("system.md", contract=_read("contract.md"))
+    return _fill("system.md", contract=_fill("contract.md", **prompt_sentences()))
 
 
 def _parents(parents: Sequence[Scored]) -> str:

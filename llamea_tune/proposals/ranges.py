@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from llamea_tune._syntax import parse_literal
 from llamea_tune.candidate import HyperparameterRange, HyperparameterValue
+from llamea_tune.candidate_code import parse_literal
 
 _STRING = r'"(?:\\.|[^"\\\n])*"'
 _COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/|#[^\n]*", re.DOTALL)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from llamea_tune.exceptions import StrategyError
+from llamea_tune.exceptions import CandidateCodeError, StrategyError
 from llamea_tune.strategies.catalog import PYATF_PREFIX, check_options, resolve
 
 _COMMA_OUTSIDE_BRACKETS = re.compile(r",(?![^\[(]*[\])])")
@@ -36,7 +35,7 @@ def parse_strategy(text: str) -> NamedStrategy | StrategyFile:
             `"my_strategy.py:MyStrategy:alpha=0.5"`. Values are Python literals; anything else is a string.
 
     Raises:
-        StrategyError: The strategy or one of its options is unknown, or the file or its class is not there.
+        StrategyError: The strategy or one of its options is unknown, or the file is not there, or its class is none to run.
         MissingDependencyError: Options are given for a strategy that needs a package which is not installed.
     """
     if match := re.fullmatch(r"(?P<path>.+\.py):(?P<cls>\w+)(?::(?P<options>.*))?", text.strip()):
@@ -62,20 +61,23 @@ def _options(text: str, whole: str) -> dict[str, Any]:
 def _value(text: str) -> Any:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
+    from llamea_tune.candidate_code import parse_literal
+
     try:
-        return ast.literal_eval(text)
+        return parse_literal(text)
     except (ValueError, SyntaxError):
         return text
 
 
 def _file(path: Path, class_name: str, options: dict[str, Any]) -> StrategyFile:
+    from llamea_tune.candidate_code import CandidateCode
+
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        CandidateCode.read(path.read_text(encoding="utf-8"), class_name).checked()
     except FileNotFoundError as err:
         raise StrategyError(f"There is no strategy file {path}; check the path.") from err
-    except (OSError, SyntaxError, ValueError) as err:
+    except (OSError, UnicodeDecodeError) as err:
         raise StrategyError(f"The strategy file {path} cannot be read ({err}); it must be Python source.") from err
-    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
-    if class_name not in classes:
-        raise StrategyError(f"{path} has no class {class_name!r}; its classes are: {', '.join(classes) or 'none'}.")
+    except CandidateCodeError as err:
+        raise StrategyError(f"The class {class_name} of {path} cannot be run: {err}.") from err
     return StrategyFile(path, class_name, options)

@@ -17,9 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, HyperparameterRange, Scored
+from llamea_tune.candidate_code import CandidateCode, fingerprint
 from llamea_tune.llm.protocol import LanguageModel, Prompt
 from llamea_tune.proposals.operators import OPERATORS
-from llamea_tune.proposals.program import fingerprint, outline
 from llamea_tune.proposals.proposal import ProposalTask, Proposer
 
 EXAMPLE_CODE = '''\
@@ -124,21 +124,21 @@ class ProposerContract:
 
     @pytest.mark.parametrize("operator", sorted(OPERATORS))
     def test_proposes_a_program(self, proposer: Proposer, operator: str) -> None:
-        """Every operator gives one class deriving from `OptAlg`, described on one line."""
+        """Every operator gives one class deriving from `OptAlg` that keeps the contract, described on one line."""
         task = example_task(operator)
         proposal = proposer.propose(task)
-        shape = outline(proposal.code)
-        assert shape.class_name == proposal.class_name
+        code = CandidateCode.read(proposal.code).checked()
+        assert code.class_name == proposal.class_name
         assert proposal.description.strip()
         assert "\n" not in proposal.description
         assert proposal.proposer.strip()
-        assert set(proposal.ranges) <= set(shape.defaults)
+        assert set(proposal.ranges) <= set(code.defaults)
 
     @pytest.mark.parametrize("operator", sorted(OPERATORS))
     def test_ranges_are_usable(self, proposer: Proposer, operator: str) -> None:
         """Declared ranges can be searched, and hold the defaults."""
         proposal = proposer.propose(example_task(operator))
-        defaults = outline(proposal.code).defaults
+        defaults = CandidateCode.read(proposal.code).defaults
         for name, of in proposal.ranges.items():
             default = defaults[name]
             if of.kind == "categorical":
@@ -171,7 +171,7 @@ class ProposerContract:
         tasks = [example_task(operator) for operator in OPERATORS]
         with ThreadPoolExecutor(len(tasks)) as pool:
             proposals = list(pool.map(proposer.propose, tasks))
-        assert all(outline(proposal.code).class_name == proposal.class_name for proposal in proposals)
+        assert all(CandidateCode.read(proposal.code).class_name == proposal.class_name for proposal in proposals)
 
 
 class LanguageModelContract:

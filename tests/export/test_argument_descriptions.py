@@ -2,6 +2,7 @@
 
 import pytest
 
+from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.export.docstrings import argument_descriptions
 
 DOCSTRINGS = {
@@ -12,14 +13,23 @@ DOCSTRINGS = {
 }
 
 
+def described(of_class: str, of_init: str = "") -> dict[str, str]:
+    init = f"def __init__(self, step=1, tries=2, cool_down=3):\n        {of_init!r}"
+    return argument_descriptions(CandidateCode.read(f"class Walker(OptAlg):\n    {of_class!r}\n    {init}\n"))
+
+
 @pytest.mark.parametrize("docstring", DOCSTRINGS.values(), ids=DOCSTRINGS)
 def test_styles(docstring):
-    assert argument_descriptions([docstring], ["step", "tries", "cool_down"]) == {
+    assert described(docstring) == {
         "step": "How far",
         "tries": "How often: at most",
         "cool_down": "cool down",
     }
 
 
-def test_first_docstring_wins():
-    assert argument_descriptions([None, "a: first", "a: second\nb: last"], ["a", "b"]) == {"a": "first", "b": "last"}
+def test_what_init_says_wins():
+    assert described("step: second\ntries: last", "Begin.\n\n- step: first\n") == {
+        "step": "first",
+        "tries": "last",
+        "cool_down": "cool down",
+    }

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from llamea_tune.candidate_code import CandidateCode
+from llamea_tune.candidate_code.contract import NAMES_OF_KERNEL_TUNER, RESERVED_NAMES
 from llamea_tune.exceptions import ExportError
 from llamea_tune.export import SpaceReference, export_strategy
 from llamea_tune.testing.cache_files import simulate, write_cache
@@ -103,7 +105,7 @@ def test_class_without_hyperparameters(head, export):
 
 
 @pytest.mark.parametrize("line_length", [88, 120])
-@pytest.mark.parametrize("tuned", [{}, {"step": 1e-05, "method": 'a "quoted" name'}], ids=["as it is", "tuned"])
+@pytest.mark.parametrize("tuned", [{}, {"step": 1e-05, "method": "ü"}], ids=["as it is", "tuned"])
 def test_format_stays_clean(head, walker, request_for, tmp_path, line_length, tuned):
     folder = tmp_path / "out"
     imports = head.replace("wrapper import OptAlg\n", "wrapper import OptAlg\nfrom scipy.stats import norm\n")
@@ -123,14 +125,15 @@ def test_format_stays_clean(head, walker, request_for, tmp_path, line_length, tu
 
 
 def init(arguments: str) -> str:
-    return f"class Walker(OptAlg):\n    def __init__(self, {arguments}):\n        pass\n"
+    call = "    def __call__(self, func, searchspace):\n        pass\n"
+    return f"class Walker(OptAlg):\n    def __init__(self, {arguments}):\n        pass\n\n{call}"
 
 
 REFUSED = {
     "reserved name": ("walk", "max_fevals=3", {}, "max_fevals.*rename"),
     "reserved limit": ("walk", "time_limit=3", {}, "time_limit.*rename"),
-    "no default": ("walk", "step", {}, "without a default"),
-    "no default, keyword": ("walk", "*, step", {}, "without a default"),
+    "no default": ("walk", "step", {}, "has no default"),
+    "no default, keyword": ("walk", "*, step", {}, "has no default"),
     "positional only": ("walk", "step=1, /", {}, "positional-only"),
     "default from elsewhere": ("walk", "step=UNKNOWN", {}, "UNKNOWN"),
     "unknown tuned value": ("walk", "step=1", {"stop": 1}, "'stop'.*step"),
@@ -154,7 +157,7 @@ def test_what_cannot_be_exported(head, request_for, tmp_path, name, arguments, t
 
 
 BAD_CODE = {
-    "syntax": ("class Walker(OptAlg:\n", "does not parse"),
+    "syntax": ("class Walker(OptAlg:\n", "no valid Python"),
     "no class": ("class Runner(OptAlg):\n    pass\n", "no class 'Walker'"),
     "own tune": (f"def tune():\n    pass\n\n\n{init('step=1')}", "'tune'.*rename"),
     "own options": (f"_options = 3\n{init('step=1')}", "'_options'.*rename"),
@@ -235,3 +238,9 @@ def test_batches_with_repeats(head, export, tmp_path):
     space = synthetic_space(1)
     results = simulate(export(code), space, write_cache(space, tmp_path / "c.json"))
     assert len(results) == 3
+
+
+def test_candidates_leave_the_names_to_export_that_it_adds(walker, request_for, tmp_path):
+    text = export_strategy(request_for(walker), tmp_path).code_path.read_text()
+    added = CandidateCode.read(text).names - CandidateCode.read(walker).names
+    assert added == RESERVED_NAMES | NAMES_OF_KERNEL_TUNER.keys()

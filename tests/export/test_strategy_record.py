@@ -72,6 +72,7 @@ def test_missing_record(tmp_path):
 
 def test_default_that_json_does_not_know(head, request_for, tmp_path):
     code = f"{head}\n\nclass Walker(OptAlg):\n    def __init__(self, far=float('inf'), sizes=(1, 2), none=None):\n        pass\n"
+    code += "\n    def __call__(self, func, searchspace):\n        pass\n"
     exported = export_strategy(request_for(code), tmp_path)
     written = {name: h.default for name, h in read_record(exported.code_path).hyperparameters.items()}
     assert written == {"far": "float('inf')", "sizes": "(1, 2)", "none": None}

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from llamea_tune.candidate import HyperparameterValue
+from llamea_tune.candidate_code import CandidateCode
+from llamea_tune.exceptions import CandidateCodeError
 from llamea_tune.proposals.offline.component import Component, Hyperparameter, Part
 from llamea_tune.proposals.offline.operators import SCHEDULED_RULES, SLOTS
 from llamea_tune.proposals.offline.shared import SHARED_PARTS
-from llamea_tune.proposals.program import outline
-from llamea_tune.proposals.proposal import ProposalError
 
 _SECTION = re.compile(r"^Design:\n((?:[ \t]+\w+: \w+\n?)+)", re.MULTILINE)
 _ENTRY = re.compile(r"(\w+): (\w+)")
@@ -86,10 +86,10 @@ def read_design(code: str) -> Design | None:
         states none that this library knows.
     """
     try:
-        shape = outline(code)
-    except ProposalError:
+        read = CandidateCode.read(code)
+    except CandidateCodeError:
         return None
-    section = _SECTION.search(shape.doc + "\n")
+    section = _SECTION.search(read.doc + "\n")
     if section is None:
         return None
     choices = dict(_ENTRY.findall(section[1]))
@@ -97,4 +97,4 @@ def read_design(code: str) -> Design | None:
         return None
     if any(slot not in SLOTS or name not in SLOTS[slot] for slot, name in choices.items()):
         return None
-    return complete(choices, shape.defaults)
+    return complete(choices, read.defaults)

@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
+from llamea_tune.candidate_code import fingerprint
 from llamea_tune.proposals.offline import OfflineProposer
 from llamea_tune.proposals.offline.design import Design, complete, read_design
 from llamea_tune.proposals.offline.operators import SLOTS
@@ -15,7 +16,6 @@ from llamea_tune.proposals.offline.prose import class_name, description
 from llamea_tune.proposals.offline.variation import cross, fresh, lighten, mutate, simplify, vary
 from llamea_tune.proposals.offline.writer import write
 from llamea_tune.proposals.operators import OPERATORS
-from llamea_tune.proposals.program import fingerprint
 from llamea_tune.proposals.proposal import ProposalTask
 from llamea_tune.testing.proposer_contract import EXAMPLE_CODE, ProposerContract
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.proposals.offline.design import Design, complete, hyperparameters_of, read_design
 from llamea_tune.proposals.offline.operators import SLOTS
 from llamea_tune.proposals.offline.prose import class_name, description
 from llamea_tune.proposals.offline.variation import fresh
 from llamea_tune.proposals.offline.writer import write
-from llamea_tune.proposals.program import outline
 
 PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
 
@@ -131,7 +131,7 @@ def test_a_default_that_is_no_number_is_replaced() -> None:
 def test_arguments_are_the_hyperparameters(seed: int) -> None:
     """`__init__` takes exactly the design's hyperparameters, each documented."""
     design = fresh(np.random.default_rng(seed))
-    shape = outline(write(design))
-    assert shape.defaults == design.hyperparameters
+    code = CandidateCode.read(write(design))
+    assert code.defaults == design.hyperparameters
     for name in design.hyperparameters:
-        assert f"\n    {name}: " in shape.doc
+        assert f"\n    {name}: " in code.doc

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import llamea_tune
-from llamea_tune.proposals.program import parse_python
+from llamea_tune.candidate_code import CandidateCode
 
 CODE = Path(llamea_tune.__file__).with_name("candidate.py").read_text(encoding="utf-8") * 3
 
@@ -39,7 +39,7 @@ def parse_deep_down(depth: int) -> str:
         return parse_deep_down(depth - 1)
     for _ in range(5):
         Cyclic()
-    return type(parse_python(CODE)).__name__
+    return type(CandidateCode.read(CODE).tree).__name__
 
 
 def test_threads_that_parse_do_not_disturb_each_other(many_switches: None) -> None:
