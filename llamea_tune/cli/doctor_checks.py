@@ -18,7 +18,7 @@ from llamea_tune import __version__
 from llamea_tune.exceptions import LlameaTuneError
 
 _OPTIONAL = {
-    "openai": ("llamea-tune[llm]", "asking language models"),
+    "httpx2": ("llamea-tune[llm]", "asking language models"),
     "optuna": ("llamea-tune[hpo]", "tuning hyperparameters"),
     "matplotlib": ("llamea-tune[report]", "plots and reports"),
     "ioh": ("llamea-tune[ioh]", "IOHprofiler data"),
