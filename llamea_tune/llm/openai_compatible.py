@@ -133,7 +133,7 @@ class OpenAICompatible:
         names = model_names(self._at, self._calls.send("GET", "/models"))
         if not isinstance(names, ServerError):
             return names
-        if names.status == 404:
+        if names.status in (404, 405):
             return None
         raise explain(self._at, names) from None
 
