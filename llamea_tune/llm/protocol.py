@@ -74,7 +74,7 @@ class CompletionError(Exception):
         self.completion = completion
 
 
-class Unanswered(Exception):  # noqa: N818 - named as what it is, like StopIteration
+class Unanswered(Exception):  # noqa: N818 - it is no error but the want of an answer
     """A call got no answer: a server that fails, limits the rate, or is out of reach; the message says which."""
 
 
