@@ -1,17 +1,14 @@
 """ASK: language models behind one protocol."""
 
-from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt
+from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt, Unanswered
 from llamea_tune.llm.registry import available_llms, make_llm
-from llamea_tune.llm.usage import Price, Usage, total_usage
 
 __all__ = [
     "Completion",
     "CompletionError",
     "LanguageModel",
-    "Price",
     "Prompt",
-    "Usage",
+    "Unanswered",
     "available_llms",
     "make_llm",
-    "total_usage",
 ]

@@ -37,6 +37,7 @@ def exchange_to_json(prompt: Prompt, completion: Completion) -> dict[str, Any]:
         "prompt_tokens": completion.prompt_tokens,
         "completion_tokens": completion.completion_tokens,
         "seconds": completion.seconds,
+        "cut_off": completion.cut_off,
     }
 
 
@@ -59,6 +60,7 @@ def exchange_from_json(record: Mapping[str, Any]) -> tuple[Prompt, Completion]:
         record.get("prompt_tokens"),
         record.get("completion_tokens"),
         float(record.get("seconds") or 0.0),
+        cut_off=bool(record.get("cut_off")),
     )
     return prompt, completion
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from llamea_tune.exceptions import ProposerError
 from llamea_tune.llm.exchanges import without_times
-from llamea_tune.llm.protocol import Completion, CompletionError, Prompt
+from llamea_tune.llm.protocol import Completion, Prompt, Unanswered
 
 _SAFE_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -51,7 +51,7 @@ class Handoff:
         return "handoff"
 
     def close(self) -> None:
-        """Stop waiting: all prompts that wait for a reply get a `CompletionError`. Their files stay."""
+        """Stop waiting: all prompts that wait for a reply get `Unanswered`. Their files stay."""
         self._closed.set()
 
     def complete(self, prompt: Prompt) -> Completion:
@@ -59,7 +59,7 @@ class Handoff:
 
         Raises:
             ProposerError: The folder cannot be written, or holds a reply to another prompt of the same key.
-            CompletionError: No reply came in time, or `close` was called.
+            Unanswered: No reply came in time, or `close` was called.
         """
         if not _SAFE_KEY.fullmatch(prompt.key):
             raise ProposerError(f"prompt key {prompt.key!r} cannot name a file; use letters, digits, '.', '_' and '-'")
@@ -101,9 +101,9 @@ class Handoff:
             if self._timeout_s is not None:
                 wait_s = min(wait_s, started + self._timeout_s - time.monotonic())
                 if wait_s <= 0:
-                    raise CompletionError(f"no reply in {reply} within {self._timeout_s:g} s")
+                    raise Unanswered(f"no reply in {reply} within {self._timeout_s:g} s")
             if self._closed.wait(wait_s):
-                raise CompletionError(f"stopped waiting for {reply}")
+                raise Unanswered(f"stopped waiting for {reply}")
 
     def _is_old(self, stamp: _Stamp) -> bool:
         """Whether a file has not been touched for longer than two looks take."""

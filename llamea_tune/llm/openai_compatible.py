@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from llamea_tune._imports import require
-from llamea_tune.exceptions import ProposerError
-from llamea_tune.llm.openai_errors import Endpoint, explain, nonsense, server_message
-from llamea_tune.llm.protocol import Completion, CompletionError, Prompt
-from llamea_tune.llm.usage import Price, Usage, UsageMeter, usage_of
+from llamea_tune.exceptions import ProposerError, SettingsError
+from llamea_tune.llm.http_calls import HttpCalls
+from llamea_tune.llm.openai_answers import model_names, read_answer
+from llamea_tune.llm.openai_errors import Endpoint, ServerError, explain
+from llamea_tune.llm.openai_request import Refused, chat_request, find_refused
+from llamea_tune.llm.protocol import Completion, CompletionError, OnWaiting, Prompt
+from llamea_tune.llm.waiting import Patience
 
-_NO_KEY = "none"  # local servers ask for no key, but the SDK wants one
+_OPENAI = "https://api.openai.com/v1"
+_OURS = ("model", "messages", "stream")
+_TOO_BUSY_TO_REFUSE = (408, 409, 425, 429, 502, 503, 504)
 
 
 class OpenAICompatible:
-    """Asks a model through the official SDK, which retries with exponential backoff and honours `Retry-After`."""
+    """Asks a model behind a server, waits for the server where that may help, and learns what it does not take."""
 
     def __init__(
         self,
@@ -29,9 +34,12 @@ class OpenAICompatible:
         api_key_env: str = "OPENAI_API_KEY",
         *,
         timeout_s: float = 300.0,
+        answer_timeout_s: float = 1200.0,
         max_retries: int = 5,
+        max_wait_s: float = 600.0,
         parameters: Mapping[str, Any] | None = None,
-        price: Price | None = None,
+        on_waiting: OnWaiting | None = None,
+        wait: Callable[[float], bool] | None = None,
     ) -> None:
         """Prepare to ask.
 
@@ -40,77 +48,66 @@ class OpenAICompatible:
             base_url: The server, such as `http://localhost:11434/v1`; None for `$OPENAI_BASE_URL`, or OpenAI's own.
             api_key_env: Environment variable that holds the key. It may be unset where a base URL is given.
             timeout_s: Seconds to wait for a server that sends nothing, per try.
-            max_retries: Tries after the first, for rate limits, failing servers, broken connections and time-outs.
+            answer_timeout_s: Seconds that a whole answer may take, however steadily it drips.
+            max_retries: Tries after the first, for rate limits, failing servers, broken connections and silence.
+            max_wait_s: Longest wait before a try, whatever the server asks for.
             parameters: Further parameters of the request, such as `{"max_completion_tokens": 8000}`. Those that the
                 server refuses are dropped.
-            price: What the model costs.
+            on_waiting: Told of each wait before it begins, from any thread.
+            wait: Waits for that many seconds, or shorter and returns true; None really waits, until `close`.
 
         Raises:
-            MissingDependencyError: The SDK is not installed.
-            ProposerError: The key is missing, or the URL is none.
+            MissingDependencyError: The HTTP client is not installed.
+            ProposerError: The key is missing or can be none, or the URL is none.
+            SettingsError: A parameter is one that is set here.
         """
-        self._openai = require("openai", "llm")
         base_url = base_url or os.environ.get("OPENAI_BASE_URL") or None
         if base_url is not None:
             _check_url(base_url)
-        api_key = os.environ.get(api_key_env, "").strip()
-        if not api_key and base_url is None:
-            message = (
-                f"no API key: set the environment variable {api_key_env}, or give the base URL of a server that needs "
-                "none, as in openai:MODEL@http://localhost:11434/v1"
-            )
-            raise ProposerError(message)
         self._name = f"openai:{llm}" + (f"@{base_url}" if base_url else "")
-        self._client = self._openai.OpenAI(
-            api_key=api_key or _NO_KEY, base_url=base_url, timeout=timeout_s, max_retries=max_retries
-        )
-        url = base_url or "api.openai.com"
-        self._at = Endpoint(llm, url, api_key_env, api_key, timeout_s, max_retries)
+        self._at = Endpoint(llm, base_url or _OPENAI, api_key_env, _key(api_key_env, needed=base_url is None))
         self._parameters = dict(parameters or {})
-        self._refused: frozenset[str] = frozenset()
+        for name in _OURS:
+            if name in self._parameters:
+                raise SettingsError(f"{name!r} cannot be a further parameter of requests; leave it out")
+        self._refused: Refused = {}
         self._lock = threading.Lock()
-        self._meter = UsageMeter()
-        self._price = price
+        closed = threading.Event()
+        self._patience = Patience(max_retries, max_wait_s, wait or closed.wait, on_waiting)
+        headers = {"Content-Type": "application/json"}
+        if self._at.api_key:
+            headers["Authorization"] = f"Bearer {self._at.api_key}"
+        self._calls = HttpCalls(
+            self._at.url, headers, timeout_s=timeout_s, answer_timeout_s=answer_timeout_s, closed=closed
+        )
 
     @property
     def name(self) -> str:
         """Such as `"openai:gpt-4o"`, or `"openai:qwen2.5-coder@http://localhost:11434/v1"`."""
         return self._name
 
-    @property
-    def usage(self) -> Usage:
-        """What all answers so far took, unusable ones included."""
-        return self._meter.total
-
-    @property
-    def cost(self) -> float | None:
-        """What all answers so far cost; None where the price is not known."""
-        return None if self._price is None else self._price.cost(self.usage)
+    def close(self) -> None:
+        """Break off all calls and waits: each ends with `Unanswered`, as do all later ones."""
+        self._calls.close()
 
     def complete(self, prompt: Prompt) -> Completion:
         """Ask the model.
 
         Raises:
-            ProposerError: The key or the model's name is wrong, or the server is out of reach.
+            ProposerError: The key or the model's name is wrong, or something else that cannot get better.
             CompletionError: This prompt got no usable answer.
+            Unanswered: No answer came, however often the server was asked; or `close` was called.
         """
         started = time.monotonic()
-        response = self._ask(prompt)
-        usage = getattr(response, "usage", None)
-        completion = Completion(
-            self._at.without_key(_text(response)),
-            self.name,
-            _count(getattr(usage, "prompt_tokens", None)),
-            _count(getattr(usage, "completion_tokens", None)),
-            time.monotonic() - started,
-        )
-        self._meter.add(usage_of(completion))
-        if _message(response) is None:
-            raise nonsense(self._at)
-        problem = _problem(response, completion.text)
-        if problem:
-            raise CompletionError(f"{self._at.llm} {self._at.without_key(problem)}")
-        return completion
+
+        def timed(completion: Completion) -> Completion:
+            return replace(completion, seconds=time.monotonic() - started)
+
+        try:
+            return timed(self._patience.persist(prompt.key, lambda: self._ask(prompt)))
+        except CompletionError as err:
+            err.completion = timed(err.completion or Completion("", self.name))
+            raise
 
     def check(self) -> tuple[bool, str]:
         """Find out whether the server answers and knows the model. It asks for the list of models, which costs nothing.
@@ -120,43 +117,65 @@ class OpenAICompatible:
             names that are not on it.
 
         Raises:
-            ProposerError: The key is wrong, or the server is out of reach.
-            CompletionError: The server does not work at the moment.
+            ProposerError: The key is wrong.
+            CompletionError: The server answers with something else.
+            Unanswered: The server is out of reach, or does not work at the moment.
         """
-        try:
-            known = sorted(model.id for model in self._client.models.list())
-        except self._openai.NotFoundError:
+        known = self._patience.persist("models", self._models)
+        if known is None:
             return False, f"{self._at.url} answers, but has no list of models to look {self._at.llm} up in"
-        except (self._openai.OpenAIError, ValueError, AttributeError, TypeError) as err:
-            raise explain(self._openai, err, self._at) from None
         if self._at.llm in known:
             return True, f"{self._at.url} answers and has {self._at.llm}"
         some = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
         return False, f"{self._at.url} answers, but its list of models has no {self._at.llm}; it has: {some or 'none'}"
 
-    def _ask(self, prompt: Prompt) -> Any:
-        """Send the request, again without a parameter that the model refuses."""
-        messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
+    def _models(self) -> list[str] | None:
+        names = model_names(self._at, self._calls.send("GET", "/models"))
+        if not isinstance(names, ServerError):
+            return names
+        if names.status in (404, 405):
+            return None
+        raise explain(self._at, names) from None
+
+    def _ask(self, prompt: Prompt) -> Completion:
+        """Send the request, again without what the server refuses."""
         while True:
+            refused = self._refused
+            request = chat_request(self._at.llm, prompt, self._parameters, refused)
+            reply = self._calls.send("POST", "/chat/completions", json.dumps(request).encode())
+            answer = read_answer(self._at, self.name, reply)
+            if isinstance(answer, Completion):
+                return answer
+            problem = explain(self._at, answer)
+            if isinstance(problem, ProposerError) or answer.status in _TOO_BUSY_TO_REFUSE:
+                raise problem
+            found = find_refused(answer.text, request, refused)
+            if not found:
+                raise problem
             with self._lock:
-                refused = self._refused
-            parameters = {"temperature": prompt.temperature, **self._parameters}
-            sent = {name: value for name, value in parameters.items() if name not in refused}
-            try:
-                return self._client.chat.completions.create(model=self._at.llm, messages=messages, **sent)
-            except self._openai.BadRequestError as err:
-                name = _refused_parameter(err, sent)
-                if name is None:
-                    raise explain(self._openai, err, self._at) from None
-                with self._lock:
-                    self._refused |= {name}
-            except (self._openai.OpenAIError, ValueError) as err:  # ValueError: the body is no JSON
-                raise explain(self._openai, err, self._at) from None
+                self._refused = {**self._refused, **found}
+
+
+def _key(variable: str, *, needed: bool) -> str:
+    key = os.environ.get(variable, "").strip()
+    if not key and needed:
+        message = (
+            f"no API key: set the environment variable {variable}, or give the base URL of a server that needs "
+            "none, as in openai:MODEL@http://localhost:11434/v1"
+        )
+        raise ProposerError(message)
+    if not (key.isascii() and key.isprintable()):
+        raise ProposerError(f"the environment variable {variable} holds characters that no key has; set it anew")
+    return key
 
 
 def _check_url(url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        is_url = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is none, or half an address
+        is_url = False
+    if not is_url:
         raise ProposerError(f"base URL {url!r} is none; give one such as http://localhost:11434/v1")
     if parts.username or parts.password or parts.query:
         message = (
@@ -166,51 +185,17 @@ def _check_url(url: str) -> None:
         raise ProposerError(message)
 
 
-def _refused_parameter(err: Exception, sent: Mapping[str, Any]) -> str | None:
-    """Which of the parameters sent the server refuses, if that is what it complains about."""
-    named = getattr(err, "param", None)
-    if named in sent:
-        return str(named)
-    said = server_message(err)
-    return next((name for name in sent if re.search(rf"\b{re.escape(name)}\b", said)), None)
-
-
-def _message(response: Any) -> Any:
-    choices = getattr(response, "choices", None)
-    return getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
-
-
-def _text(response: Any) -> str:
-    content = getattr(_message(response), "content", None)
-    return content if isinstance(content, str) else ""
-
-
-def _problem(response: Any, text: str) -> str | None:
-    """Why an answer cannot be used, if so."""
-    refusal = getattr(_message(response), "refusal", None)
-    if refusal:
-        return f"refused to answer: {' '.join(str(refusal).split())[:200]}"
-    reason = getattr(response.choices[0], "finish_reason", None)
-    if reason == "content_filter":
-        return "was stopped by the server's content filter"
-    if reason == "length":
-        return "ran out of tokens before the end of its answer; allow more, or use a model that thinks less"
-    return None if text.strip() else "gave an empty answer"
-
-
-def _count(tokens: object) -> int | None:
-    return tokens if isinstance(tokens, int) else None
-
-
 def from_spec(
     argument: str,
     *,
     base_url: str | None = None,
-    api_key_env: str = "OPENAI_API_KEY",
     timeout_s: float = 300.0,
+    answer_timeout_s: float = 1200.0,
     max_retries: int = 5,
+    max_wait_s: float = 600.0,
+    api_key_env: str = "OPENAI_API_KEY",
     parameters: Mapping[str, Any] | None = None,
-    price: Price | None = None,
+    on_waiting: OnWaiting | None = None,
 ) -> OpenAICompatible:
     """Make it from the part of a spec behind `openai:`, either `MODEL` or `MODEL@URL`."""
     llm, at, url = argument.partition("@http")
@@ -221,7 +206,9 @@ def from_spec(
         "http" + url if at else base_url,
         api_key_env,
         timeout_s=timeout_s,
+        answer_timeout_s=answer_timeout_s,
         max_retries=max_retries,
+        max_wait_s=max_wait_s,
         parameters=parameters,
-        price=price,
+        on_waiting=on_waiting,
     )

@@ -34,6 +34,7 @@ class Completion:
         prompt_tokens: Tokens of the prompt, None where unknown.
         completion_tokens: Tokens of the answer, None where unknown.
         seconds: How long the answer took.
+        cut_off: Whether it ran into a limit of tokens, so that its end may be missing.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Completion:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     seconds: float = 0.0
+    cut_off: bool = False
 
 
 class LanguageModel(Protocol):
@@ -72,7 +74,7 @@ class CompletionError(Exception):
         self.completion = completion
 
 
-class Unanswered(Exception):
+class Unanswered(Exception):  # noqa: N818 - it is no error but the want of an answer
     """A call got no answer: a server that fails, limits the rate, or is out of reach; the message says which."""
 
 

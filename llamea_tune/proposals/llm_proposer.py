@@ -27,7 +27,7 @@ class LLMProposer:
 
     @property
     def llm(self) -> LanguageModel:
-        """The language model, for its usage and cost."""
+        """The language model."""
         return self._llm
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ def _read(completion: Completion, task: ProposalTask) -> Reply:
     """Read the answer to a task, check that it changes something, and let the parents' ranges stand where none is new."""
     parents = [parent.candidate for parent in task.parents]
     parent_code = parents[0].code if OPERATORS[task.operator].edits else None
-    reply = parse_reply(completion.text, parent_code)
+    reply = _parse(completion, parent_code)
     program = fingerprint(reply.code)
     for parent in parents:
         if program == fingerprint(parent.code):
@@ -86,6 +86,15 @@ def _read(completion: Completion, task: ProposalTask) -> Reply:
     if parent_code is None:
         return reply
     return reply._replace(ranges=_inherited(reply, parents[0].ranges))
+
+
+def _parse(completion: Completion, parent_code: str | None) -> Reply:
+    try:
+        return parse_reply(completion.text, parent_code)
+    except ProposalError as err:
+        if not completion.cut_off:
+            raise
+        raise ProposalError(f"it was cut off at the limit of tokens before its end, so be briefer ({err})") from err
 
 
 def _inherited(reply: Reply, of_parent: Mapping[str, HyperparameterRange]) -> Mapping[str, HyperparameterRange]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from llamea_tune.exceptions import ProposerError
-from llamea_tune.llm import CompletionError, Prompt, make_llm
+from llamea_tune.llm import Prompt, Unanswered, make_llm
 from llamea_tune.llm.handoff import Handoff
 from llamea_tune.testing.proposer_contract import LanguageModelContract
 
@@ -108,7 +108,7 @@ def test_a_blank_reply_is_not_taken(tmp_path):
     reply = tmp_path / "g000-00-initial.reply.md"
     reply.write_text(" \n")
     os.utime(reply, (1, 1))
-    with pytest.raises(CompletionError, match=r"no reply in .*g000-00-initial\.reply\.md within 0\.1 s"):
+    with pytest.raises(Unanswered, match=r"no reply in .*g000-00-initial\.reply\.md within 0\.1 s"):
         Handoff(tmp_path, poll_s=0.02, timeout_s=0.1).complete(PROMPT)
 
 
@@ -147,7 +147,7 @@ def test_a_prompt_that_differs_in_measured_times_only_is_the_same(tmp_path):
 def test_an_unanswered_prompt_is_replaced_by_a_new_one(tmp_path):
     llm = Handoff(tmp_path, poll_s=0.01, timeout_s=0.05)
     for text in ("Say hello.", "Say goodbye."):
-        with pytest.raises(CompletionError):
+        with pytest.raises(Unanswered):
             llm.complete(Prompt("k", "s", text))
     assert "Say goodbye." in (tmp_path / "k.prompt.md").read_text()
 
@@ -177,7 +177,7 @@ def test_close_ends_all_waiting(tmp_path):
         wait_for(tmp_path / "a.prompt.md")
         llm.close()
         for future in waiting:
-            with pytest.raises(CompletionError, match="stopped waiting"):
+            with pytest.raises(Unanswered, match="stopped waiting"):
                 future.result(timeout=10)
 
 

@@ -100,6 +100,7 @@ def test_nothing_there(tmp_path):
         st.none() | st.integers(0, 10**9),
         st.none() | st.integers(0, 10**9),
         st.floats(0, 1e6),
+        cut_off=st.booleans(),
     ),
 )
 def test_json_keeps_everything(prompt, completion):

@@ -56,6 +56,13 @@ class Script:
         return Completion(answer, "script-1", 10, 20, 0.5)
 
 
+class CutOff(Script):
+    """One whose answers all ran into the limit of tokens."""
+
+    def complete(self, prompt: Prompt) -> Completion:
+        return replace(super().complete(prompt), cut_off=True)
+
+
 class TestContract(ProposerContract):
     @pytest.fixture
     def proposer(self):
@@ -115,6 +122,18 @@ def test_a_second_bad_answer_ends_it(answer, reason):
     assert len(llm.prompts) == 2
     assert reason in llm.prompts[1].user
     assert [e.prompt for e in raised.value.exchanges] == llm.prompts
+
+
+def test_an_answer_cut_off_behind_the_class_is_used():
+    llm = CutOff(ANSWER[: ANSWER.index("```json")])
+    assert LLMProposer(llm).propose(example_task("mutate")).class_name == "WiderSearch"
+    assert len(llm.prompts) == 1
+
+
+def test_an_answer_cut_off_within_the_class_is_sent_back_as_such():
+    llm = CutOff(ANSWER[: ANSWER.index("costs = {}")] + "costs = {", ANSWER)
+    assert LLMProposer(llm).propose(example_task("mutate")).class_name == "WiderSearch"
+    assert "It cannot be used: it was cut off at the limit of tokens before its end" in llm.prompts[1].user
 
 
 def test_a_copy_of_either_parent_is_no_crossover():
