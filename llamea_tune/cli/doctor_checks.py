@@ -19,7 +19,7 @@ from llamea_tune.exceptions import LlameaTuneError
 from llamea_tune.kernel_tuner_internals import SUPPORTED, missing_names
 
 _OPTIONAL = {
-    "httpx2": ("llamea-tune[llm]", "asking language models"),
+    "openai": ("llamea-tune[llm]", "asking language models"),
     "optuna": ("llamea-tune[hpo]", "tuning hyperparameters"),
     "matplotlib": ("llamea-tune[report]", "plots and reports"),
     "ioh": ("llamea-tune[ioh]", "IOHprofiler data"),

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from llamea_tune.exceptions import ProposerError
-from llamea_tune.llm.http_calls import HttpReply
 from llamea_tune.llm.openai_errors import Endpoint, ServerError, error_of_status, error_within
 from llamea_tune.llm.protocol import Completion, CompletionError
+from llamea_tune.llm.server_calls import HttpReply
 from llamea_tune.llm.server_reason import decode, names_in, reason_in
 
 _FIRST_PART = 10_000  # what is kept of an answer without end, and shown of one that is none

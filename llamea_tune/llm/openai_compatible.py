@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
@@ -12,11 +11,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from llamea_tune.exceptions import ProposerError, SettingsError
-from llamea_tune.llm.http_calls import HttpCalls
 from llamea_tune.llm.openai_answers import model_names, read_answer
 from llamea_tune.llm.openai_errors import Endpoint, ServerError, explain
 from llamea_tune.llm.openai_request import Refused, chat_request, find_refused
 from llamea_tune.llm.protocol import Completion, CompletionError, OnWaiting, Prompt
+from llamea_tune.llm.server_calls import ServerCalls
 from llamea_tune.llm.waiting import Patience
 
 _OPENAI = "https://api.openai.com/v1"
@@ -57,7 +56,7 @@ class OpenAICompatible:
             wait: Waits for that many seconds, or shorter and returns true; None really waits, until `close`.
 
         Raises:
-            MissingDependencyError: The HTTP client is not installed.
+            MissingDependencyError: The SDK is not installed.
             ProposerError: The key is missing or can be none, or the URL is none.
             SettingsError: A parameter is one that is set here.
         """
@@ -74,11 +73,8 @@ class OpenAICompatible:
         self._lock = threading.Lock()
         closed = threading.Event()
         self._patience = Patience(max_retries, max_wait_s, wait or closed.wait, on_waiting)
-        headers = {"Content-Type": "application/json"}
-        if self._at.api_key:
-            headers["Authorization"] = f"Bearer {self._at.api_key}"
-        self._calls = HttpCalls(
-            self._at.url, headers, timeout_s=timeout_s, answer_timeout_s=answer_timeout_s, closed=closed
+        self._calls = ServerCalls(
+            self._at.url, self._at.api_key, timeout_s=timeout_s, answer_timeout_s=answer_timeout_s, closed=closed
         )
 
     @property
@@ -130,7 +126,7 @@ class OpenAICompatible:
         return False, f"{self._at.url} answers, but its list of models has no {self._at.llm}; it has: {some or 'none'}"
 
     def _models(self) -> list[str] | None:
-        names = model_names(self._at, self._calls.send("GET", "/models"))
+        names = model_names(self._at, self._calls.models())
         if not isinstance(names, ServerError):
             return names
         if names.status in (404, 405):
@@ -142,7 +138,7 @@ class OpenAICompatible:
         while True:
             refused = self._refused
             request = chat_request(self._at.llm, prompt, self._parameters, refused)
-            reply = self._calls.send("POST", "/chat/completions", json.dumps(request).encode())
+            reply = self._calls.completion(request)
             answer = read_answer(self._at, self.name, reply)
             if isinstance(answer, Completion):
                 return answer

@@ -56,7 +56,7 @@ def test_the_reference_page_is_current():
 def test_help_loads_no_room():
     code = "import sys, llamea_tune.cli; print(' '.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    heavy = {"sklearn", "matplotlib", "optuna", "httpx2", "ioh", "pyatf", "scipy.stats"}
+    heavy = {"sklearn", "matplotlib", "optuna", "openai", "ioh", "pyatf", "scipy.stats"}
     rooms = {f"llamea_tune.{room}" for room in ("scoring", "sandbox", "spaces", "evolution", "hpo", "proposals")}
     assert not (heavy | rooms) & set(loaded)
 

@@ -76,6 +76,6 @@ def test_options_that_are_none_stand_for_defaults(tmp_path):
 
 
 def test_naming_models_loads_no_http_client():
-    check = "import sys, llamea_tune.llm as m; m.make_llm('handoff:' + sys.argv[1]); print('httpx2' in sys.modules)"
+    check = "import sys, llamea_tune.llm as m; m.make_llm('handoff:' + sys.argv[1]); print('openai' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", check, "."], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "False"
