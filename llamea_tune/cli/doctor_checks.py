@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from llamea_tune import __version__
 from llamea_tune.exceptions import LlameaTuneError
+from llamea_tune.llm.options import LLMOptions
 
 _OPTIONAL = {
     "openai": ("llamea-tune[llm]", "asking language models"),
@@ -28,6 +29,7 @@ _NEEDED = ("kernel_tuner", "numpy", "scipy", "scikit-learn", "rich", "typer")
 _LITTLE_MEMORY_GIB = 2.0
 _LITTLE_DISK_GIB = 0.5
 _GIB = 1 << 30
+_FEW_TOKENS = 500  # enough for a model that thinks before it says one word
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,12 @@ class Check:
     detail: str
 
 
-def all_checks(proposer: str | None) -> Iterator[Check]:
+def all_checks(proposer: str | None, llm: LLMOptions) -> Iterator[Check]:
     """All checks, made one after the other.
 
     Args:
         proposer: A proposer to look for.
+        llm: How to ask it, where it is a language model.
     """
     yield from _versions()
     yield from _machine()
@@ -59,7 +62,7 @@ def all_checks(proposer: str | None) -> Iterator[Check]:
     yield from _folders()
     yield from _strategies()
     if proposer is not None:
-        yield check_proposer(proposer)
+        yield check_proposer(proposer, llm)
 
 
 def _versions() -> Iterator[Check]:
@@ -199,21 +202,33 @@ def _strategies() -> Iterator[Check]:
     yield Check("generated strategies", "ok", f"{len(generated) - broken} can be used by name")
 
 
-def check_proposer(spec: str) -> Check:
-    """Whether a proposer is there; asks it for nothing that costs."""
-    from llamea_tune.llm import CompletionError, make_llm
+def check_proposer(spec: str, options: LLMOptions) -> Check:
+    """Whether a proposer is there and answers; a server is asked for one word, with the options of a run."""
+    from llamea_tune.llm import CompletionError, Prompt, make_llm
+    from llamea_tune.llm.protocol import Unanswered
     from llamea_tune.proposals import OFFLINE
 
     what = "proposer"
     if spec == OFFLINE:
         return Check(what, "ok", "offline needs nothing")
-    quick: dict[str, object] = {"timeout_s": 15.0, "max_retries": 0} if spec.startswith("openai:") else {}
     try:
-        llm = make_llm(spec, **quick)
-        check = getattr(llm, "check", None)
-        if check is None:
+        llm = make_llm(spec, **_impatient(spec, options))
+        if not hasattr(llm, "check"):
             return Check(what, "ok", f"{llm.name} is set up; whether it answers shows when it is asked")
-        sure, found = check()
-    except (LlameaTuneError, CompletionError) as problem:
+        completion = llm.complete(Prompt("doctor", "You answer in one word.", "Answer with the word: ready", 0.0))
+        return Check(what, "ok", f"{llm.name} answered a tiny prompt in {completion.seconds:.1f} s")
+    except CompletionError as problem:
+        if problem.completion is not None:
+            return Check(what, "warn", f"it answers, but a tiny prompt got nothing whole: {problem}")
         return Check(what, "fail", str(problem))
-    return Check(what, "ok" if sure else "warn", found)
+    except (LlameaTuneError, Unanswered) as problem:
+        return Check(what, "fail", str(problem))
+
+
+def _impatient(spec: str, options: LLMOptions) -> dict[str, Any]:
+    """The options for one word, which few tokens and one try are enough for."""
+    if not spec.startswith("openai:"):
+        return options.given()
+    limited = {"max_tokens", "max_completion_tokens"} & set(options.parameters)
+    parameters = {**options.parameters, **({} if limited else {"max_tokens": _FEW_TOKENS})}
+    return {"timeout_s": 60.0, "max_retries": 0, **options.given(), "parameters": parameters}

@@ -26,7 +26,7 @@ def prompt_hash(prompt: Prompt) -> str:
 
 
 def exchange_to_json(prompt: Prompt, completion: Completion) -> dict[str, Any]:
-    """An exchange as a JSON object. An answer that never came is one with an empty text."""
+    """An exchange as a JSON object."""
     return {
         "key": prompt.key,
         "system": prompt.system,
@@ -37,6 +37,7 @@ def exchange_to_json(prompt: Prompt, completion: Completion) -> dict[str, Any]:
         "prompt_tokens": completion.prompt_tokens,
         "completion_tokens": completion.completion_tokens,
         "seconds": completion.seconds,
+        "unusable": completion.unusable,
     }
 
 
@@ -59,6 +60,7 @@ def exchange_from_json(record: Mapping[str, Any]) -> tuple[Prompt, Completion]:
         record.get("prompt_tokens"),
         record.get("completion_tokens"),
         float(record.get("seconds") or 0.0),
+        str(record.get("unusable") or ""),
     )
     return prompt, completion
 

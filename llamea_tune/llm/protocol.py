@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 
@@ -34,6 +34,7 @@ class Completion:
         prompt_tokens: Tokens of the prompt, None where unknown.
         completion_tokens: Tokens of the answer, None where unknown.
         seconds: How long the answer took.
+        unusable: Why it cannot be used, where it is what there was of an answer to a prompt that failed.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Completion:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     seconds: float = 0.0
+    unusable: str = ""
 
 
 class LanguageModel(Protocol):
@@ -72,7 +74,17 @@ class CompletionError(Exception):
         self.completion = completion
 
 
-class Unanswered(Exception):
+def unusable_completion(error: CompletionError, llm: str) -> Completion:
+    """What there was of an answer to a prompt that failed, marked as such, for the log.
+
+    Args:
+        error: Why it failed.
+        llm: The language model's name, where the error holds no answer at all.
+    """
+    return replace(error.completion or Completion("", llm), unusable=str(error))
+
+
+class Unanswered(Exception):  # noqa: N818 - it is no error but the want of an answer
     """A call got no answer: a server that fails, limits the rate, or is out of reach; the message says which."""
 
 

@@ -8,7 +8,7 @@ from llamea_tune.evolution.journal import Journal
 from llamea_tune.evolution.recorded_llm import RecordedLLM
 from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.llm.handoff import Handoff
-from llamea_tune.llm.protocol import CompletionError, Prompt
+from llamea_tune.llm.protocol import CompletionError, Prompt, Unanswered
 
 PROMPT = Prompt("g000-00-initial", "You write optimizers.", "Write one.")
 
@@ -52,7 +52,7 @@ def test_an_answer_that_is_no_longer_waited_for_is_not_logged(tmp_path, journal)
     failures = []
 
     def ask():
-        with pytest.raises(CompletionError) as failure:
+        with pytest.raises(Unanswered) as failure:
             llm.complete(PROMPT)
         failures.append(str(failure.value))
 
@@ -60,5 +60,5 @@ def test_an_answer_that_is_no_longer_waited_for_is_not_logged(tmp_path, journal)
     waiting.start()
     llm.close()
     waiting.join(10)
-    assert "stopped waiting" in failures[0]
+    assert "wait" in failures[0]
     assert list(journal.records()) == []
