@@ -29,6 +29,7 @@ _NEEDED = ("kernel_tuner", "numpy", "scipy", "scikit-learn", "rich", "typer")
 _LITTLE_MEMORY_GIB = 2.0
 _LITTLE_DISK_GIB = 0.5
 _GIB = 1 << 30
+_PROPOSER = "proposer"
 _FEW_TOKENS = 500  # enough for a model that thinks before it says one word
 
 
@@ -204,25 +205,18 @@ def _strategies() -> Iterator[Check]:
 
 def check_proposer(spec: str, options: LLMOptions) -> Check:
     """Whether a proposer is there and answers; a server is asked for one word, with the options of a run."""
-    from llamea_tune.llm import CompletionError, Prompt, make_llm
-    from llamea_tune.llm.protocol import Unanswered
+    from llamea_tune.llm import make_llm
     from llamea_tune.proposals import OFFLINE
 
-    what = "proposer"
     if spec == OFFLINE:
-        return Check(what, "ok", "offline needs nothing")
+        return Check(_PROPOSER, "ok", "offline needs nothing")
     try:
         llm = make_llm(spec, **_impatient(spec, options))
-        if not hasattr(llm, "check"):
-            return Check(what, "ok", f"{llm.name} is set up; whether it answers shows when it is asked")
-        completion = llm.complete(Prompt("doctor", "You answer in one word.", "Answer with the word: ready", 0.0))
-        return Check(what, "ok", f"{llm.name} answered a tiny prompt in {completion.seconds:.1f} s")
-    except CompletionError as problem:
-        if problem.completion is not None:
-            return Check(what, "warn", f"it answers, but a tiny prompt got nothing whole: {problem}")
-        return Check(what, "fail", str(problem))
-    except (LlameaTuneError, Unanswered) as problem:
-        return Check(what, "fail", str(problem))
+    except LlameaTuneError as problem:
+        return Check(_PROPOSER, "fail", str(problem))
+    if not hasattr(llm, "check"):
+        return Check(_PROPOSER, "ok", f"{llm.name} is set up; whether it answers shows when it is asked")
+    return _asked(llm)
 
 
 def _impatient(spec: str, options: LLMOptions) -> dict[str, Any]:
@@ -232,3 +226,30 @@ def _impatient(spec: str, options: LLMOptions) -> dict[str, Any]:
     limited = {"max_tokens", "max_completion_tokens"} & set(options.parameters)
     parameters = {**options.parameters, **({} if limited else {"max_tokens": _FEW_TOKENS})}
     return {"timeout_s": 60.0, "max_retries": 0, **options.given(), "parameters": parameters}
+
+
+def _asked(llm: Any) -> Check:
+    """What a tiny prompt gets from a server."""
+    from llamea_tune.llm.protocol import CompletionError, Prompt, Unanswered
+
+    try:
+        completion = llm.complete(Prompt("doctor", "You answer in one word.", "Answer with the word: ready", 0.0))
+    except CompletionError as problem:
+        wrote = problem.completion is not None and problem.completion.completion_tokens
+        return Check(_PROPOSER, "warn" if wrote else "fail", f"it answers, but not a tiny prompt: {problem}")
+    except Unanswered as problem:
+        return Check(_PROPOSER, "fail", str(problem))
+    except LlameaTuneError as problem:
+        return Check(_PROPOSER, "fail", f"{problem}{_models(llm)}")
+    return Check(_PROPOSER, "ok", f"{llm.name} answered a tiny prompt in {completion.seconds:.1f} s")
+
+
+def _models(llm: Any) -> str:
+    """What a server has instead of a model that it does not know, if it tells."""
+    from llamea_tune.llm.protocol import CompletionError, Unanswered
+
+    try:
+        listed, found = llm.check()
+    except (LlameaTuneError, CompletionError, Unanswered):
+        return ""
+    return "" if listed else f"; {found}"

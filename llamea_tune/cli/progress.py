@@ -100,8 +100,8 @@ class RunProgress:
         """Say what is waited for, once where several prompts wait for the same."""
         now = time.monotonic()
         if not self._quiet and now >= self._waits_until.get(wait.reason, now):
-            err.print(f"waiting {duration(max(1.0, wait.seconds))}: {escape(wait.reason)}", soft_wrap=True)
             self._waits_until[wait.reason] = now + wait.seconds
+            err.print(f"waiting {duration(max(1.0, wait.seconds))}: {escape(wait.reason)}", soft_wrap=True)
 
     def _note(self, scored: Scored) -> None:
         fitness = scored.evaluation.fitness

@@ -133,6 +133,6 @@ def _check_llm(options: LLMOptions) -> None:
         value = getattr(options, name)
         if value is not None and not 0.0 < value < float("inf"):
             option = name.removesuffix("_s").replace("_", "-")
-            raise SettingsError(f"--llm-{option} is {value:g}; it must be a positive number of seconds.")
+            raise SettingsError(f"--llm-{option} is {value:g}; it must be a number of seconds above 0.")
     if options.max_retries is not None and options.max_retries < 0:
         raise SettingsError(f"--llm-max-retries is {options.max_retries}; it must not be negative.")

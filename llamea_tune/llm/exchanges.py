@@ -60,7 +60,7 @@ def exchange_from_json(record: Mapping[str, Any]) -> tuple[Prompt, Completion]:
         record.get("prompt_tokens"),
         record.get("completion_tokens"),
         float(record.get("seconds") or 0.0),
-        str(record.get("unusable") or ""),
+        unusable=str(record.get("unusable") or ""),
     )
     return prompt, completion
 
