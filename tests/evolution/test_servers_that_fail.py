@@ -41,12 +41,19 @@ def evolve(cli, server, tmp_path):
 
 @pytest.fixture(scope="module")
 def undisturbed(cli, server, tmp_path_factory):
-    """The leaderboard of a run without any trouble."""
+    """The outcome of a run without any trouble."""
     run = tmp_path_factory.mktemp("runs") / "undisturbed"
     server.answer = writes
     done = cli("evolve", "--run-dir", run, "--proposer", f"openai:tiny@{server.url}", "--seed", "3")
     assert done.returncode == 0, done.stderr
-    return (run / "leaderboard.json").read_bytes()
+    return outcome(run)
+
+
+def outcome(run):
+    """The leaderboard, and each candidate with its fitness."""
+    judged = [(line["candidate"], line["evaluation"]["fitness"]) for line in candidates(run)]
+    assert [candidate["id"] for candidate, _ in judged] == [f"{number:04d}" for number in range(8)]
+    return (run / "leaderboard.json").read_bytes(), judged
 
 
 def candidates(run):
@@ -68,8 +75,7 @@ def resumed(cli, server, run):
     server.answer = writes
     done = cli("resume", run)
     assert done.returncode == 0, done.stderr
-    assert [line["candidate"]["id"] for line in candidates(run)] == [f"{number:04d}" for number in range(8)]
-    return (run / "leaderboard.json").read_bytes()
+    return outcome(run)
 
 
 def test_a_server_that_always_fails_burns_nothing(evolve, cli, server, undisturbed):
@@ -96,7 +102,7 @@ def test_a_slot_stays_open_until_it_is_answered(evolve, undisturbed):
         lambda number, request: BROKEN if number % 3 == 1 else writes(number, request), "--asked-at-once", "1"
     )
     assert done.returncode == 0, done.stderr
-    assert (run / "leaderboard.json").read_bytes() == undisturbed
+    assert outcome(run) == undisturbed
 
 
 def test_a_wait_that_the_server_asks_for_is_shown(evolve, undisturbed):
@@ -104,7 +110,7 @@ def test_a_wait_that_the_server_asks_for_is_shown(evolve, undisturbed):
     run, done = evolve(lambda number, request: writes(number, request) if number else busy, "--llm-max-retries", "1")
     assert done.returncode == 0, done.stderr
     assert "waiting 2 s: " in done.stderr
-    assert (run / "leaderboard.json").read_bytes() == undisturbed
+    assert outcome(run) == undisturbed
 
 
 def test_a_server_that_refuses_every_prompt_burns_nothing(evolve, cli, server, undisturbed):

@@ -26,9 +26,9 @@ Answer = Callable[[int, dict[str, Any]], Planned]  # from the number of the requ
 def writes(_number: int, request: dict[str, Any]) -> Planned:
     """A candidate that the prompt decides."""
     asked = without_times("".join(message["content"] for message in request["messages"]))
-    digits = int.from_bytes(hashlib.sha256(asked.encode()).digest()[:2])
-    code = EXAMPLE_CODE.replace("n_initial=10", f"n_initial={2 + digits}")
-    return says(f"Description: Starts with {2 + digits}.\n\n```python\n{code}```\n")
+    n_initial = 1 + hashlib.sha256(asked.encode()).digest()[0]
+    code = EXAMPLE_CODE.replace("n_initial=10", f"n_initial={n_initial}")
+    return says(f"Description: Starts with {n_initial}.\n\n```python\n{code}```\n")
 
 
 @contextmanager
