@@ -30,7 +30,7 @@ class CandidateCodeError(LlameaTuneError):
 
 
 class ProposerError(LlameaTuneError):
-    """A proposer cannot work at all: no key, no server, no recorded reply."""
+    """A proposer cannot work at all, or gives no answer for now: no key, no server, no recorded reply."""
 
 
 class SandboxError(LlameaTuneError):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from llamea_tune.cli import options
+from llamea_tune.cli import llm_options, options
 from llamea_tune.cli.console import err, escape, out, print_json
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _HELP = """
 Check this machine: versions, cores, memory, compilers and GPUs, the sandbox, optional packages, folders.
 
-With [bold]--proposer[/] also whether that proposer can be reached; nothing that costs is asked. The exit code is 1 if
-something that is needed fails.
+With [bold]--proposer[/] also whether that proposer can be reached and answers: a server is asked for one word. The exit
+code is 1 if something that is needed fails.
 
 [bold]Examples[/]
 
@@ -39,13 +39,22 @@ def doctor(
     proposer: Annotated[
         str | None, typer.Option(help="A proposer to look for, as evolve takes it.", show_default=False)
     ] = None,
+    llm_timeout: llm_options.Timeout = None,
+    llm_answer_timeout: llm_options.AnswerTimeout = None,
+    llm_max_retries: llm_options.MaxRetries = None,
+    llm_max_wait: llm_options.MaxWait = None,
+    llm_api_key_env: llm_options.KeyEnv = None,
+    llm_parameter: llm_options.Parameters = None,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Make the checks, one line each."""
     from llamea_tune.cli.doctor_checks import all_checks
 
-    checks = list(_shown(all_checks(proposer), silent=as_json, quiet=quiet))
+    llm = llm_options.llm_options(
+        llm_timeout, llm_answer_timeout, llm_max_retries, llm_max_wait, llm_api_key_env, llm_parameter
+    )
+    checks = list(_shown(all_checks(proposer, llm), silent=as_json, quiet=quiet))
     failed = [check for check in checks if check.status == "fail"]
     if as_json:
         print_json([{"check": check.what, "status": check.status, "detail": check.detail} for check in checks])

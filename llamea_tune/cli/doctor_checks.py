@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from llamea_tune import __version__
 from llamea_tune.exceptions import LlameaTuneError
 from llamea_tune.kernel_tuner_internals import SUPPORTED, missing_names
+from llamea_tune.llm.options import LLMOptions
 
 _OPTIONAL = {
     "openai": ("llamea-tune[llm]", "asking language models"),
@@ -29,6 +30,8 @@ _NEEDED = ("kernel_tuner", "numpy", "scipy", "scikit-learn", "rich", "typer")
 _LITTLE_MEMORY_GIB = 2.0
 _LITTLE_DISK_GIB = 0.5
 _GIB = 1 << 30
+_PROPOSER = "proposer"
+_FEW_TOKENS = 500  # enough for a model that thinks before it says one word
 
 
 @dataclass(frozen=True)
@@ -46,11 +49,12 @@ class Check:
     detail: str
 
 
-def all_checks(proposer: str | None) -> Iterator[Check]:
+def all_checks(proposer: str | None, llm: LLMOptions) -> Iterator[Check]:
     """All checks, made one after the other.
 
     Args:
         proposer: A proposer to look for.
+        llm: How to ask it, where it is a language model.
     """
     yield from _versions()
     yield from _machine()
@@ -60,7 +64,7 @@ def all_checks(proposer: str | None) -> Iterator[Check]:
     yield from _folders()
     yield from _strategies()
     if proposer is not None:
-        yield check_proposer(proposer)
+        yield check_proposer(proposer, llm)
 
 
 def _versions() -> Iterator[Check]:
@@ -206,21 +210,53 @@ def _strategies() -> Iterator[Check]:
     yield Check("generated strategies", "ok", f"{len(generated) - broken} can be used by name")
 
 
-def check_proposer(spec: str) -> Check:
-    """Whether a proposer is there; asks it for nothing that costs."""
-    from llamea_tune.llm import CompletionError, make_llm
+def check_proposer(spec: str, options: LLMOptions) -> Check:
+    """Whether a proposer is there and answers; a server is asked for one word, with the options of a run."""
+    from llamea_tune.llm import make_llm
     from llamea_tune.proposals import OFFLINE
 
-    what = "proposer"
     if spec == OFFLINE:
-        return Check(what, "ok", "offline needs nothing")
-    quick: dict[str, object] = {"timeout_s": 15.0, "max_retries": 0} if spec.startswith("openai:") else {}
+        return Check(_PROPOSER, "ok", "offline needs nothing")
     try:
-        llm = make_llm(spec, **quick)
-        check = getattr(llm, "check", None)
-        if check is None:
-            return Check(what, "ok", f"{llm.name} is set up; whether it answers shows when it is asked")
-        sure, found = check()
-    except (LlameaTuneError, CompletionError) as problem:
-        return Check(what, "fail", str(problem))
-    return Check(what, "ok" if sure else "warn", found)
+        llm = make_llm(spec, **_impatient(spec, options))
+    except LlameaTuneError as problem:
+        return Check(_PROPOSER, "fail", str(problem))
+    if not hasattr(llm, "check"):
+        return Check(_PROPOSER, "ok", f"{llm.name} is set up; whether it answers shows when it is asked")
+    return _asked(llm)
+
+
+def _impatient(spec: str, options: LLMOptions) -> dict[str, Any]:
+    """The options for one word, which few tokens and one try are enough for."""
+    if not spec.startswith("openai:"):
+        return options.given()
+    limited = {"max_tokens", "max_completion_tokens"} & set(options.parameters)
+    parameters = {**options.parameters, **({} if limited else {"max_tokens": _FEW_TOKENS})}
+    return {"timeout_s": 60.0, "max_retries": 0, **options.given(), "parameters": parameters}
+
+
+def _asked(llm: Any) -> Check:
+    """What a tiny prompt gets from a server."""
+    from llamea_tune.llm.protocol import CompletionError, Prompt, Unanswered
+
+    try:
+        completion = llm.complete(Prompt("doctor", "You answer in one word.", "Answer with the word: ready", 0.0))
+    except CompletionError as problem:
+        wrote = problem.completion is not None and problem.completion.completion_tokens
+        return Check(_PROPOSER, "warn" if wrote else "fail", f"it answers, but not a tiny prompt: {problem}")
+    except Unanswered as problem:
+        return Check(_PROPOSER, "fail", str(problem))
+    except LlameaTuneError as problem:
+        return Check(_PROPOSER, "fail", f"{problem}{_models(llm)}")
+    return Check(_PROPOSER, "ok", f"{llm.name} answered a tiny prompt in {completion.seconds:.1f} s")
+
+
+def _models(llm: Any) -> str:
+    """What a server has instead of a model that it does not know, if it tells."""
+    from llamea_tune.llm.protocol import CompletionError, Unanswered
+
+    try:
+        listed, found = llm.check()
+    except (LlameaTuneError, CompletionError, Unanswered):
+        return ""
+    return "" if listed else f"; {found}"

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from llamea_tune.cli import live, options
+from llamea_tune.cli import live, llm_options, options
 from llamea_tune.cli.carry_out import carry_out_visibly
 from llamea_tune.cli.console import err
 
@@ -24,6 +24,8 @@ Without arguments it uses four of the bundled spaces and the offline proposer, a
   llamea-tune evolve --spaces caches/ --proposer openai:gpt-4o --max-candidates 100
 
   llamea-tune evolve --hpo-trials 30 --hpo-runs 5000
+
+  llamea-tune evolve --proposer openai:qwen3@http://localhost:8000/v1 --llm-timeout 900 --llm-parameter max_tokens=8000
 
   llamea-tune evolve --spaces 'hub/*/A100.json.gz' --proposer handoff:prompts/
 
@@ -65,6 +67,15 @@ def evolve(
         Literal["none", "application", "space"], typer.Option(help="What prompts tell: none, application or space.")
     ] = "space",
     asked_at_once: Annotated[int, typer.Option(help="Prompts that may wait for an answer at the same time.")] = 4,
+    max_unanswered: Annotated[
+        int, typer.Option(help="Calls in a row without an answer after which the run stops, to be resumed later.")
+    ] = 3,
+    llm_timeout: llm_options.Timeout = None,
+    llm_answer_timeout: llm_options.AnswerTimeout = None,
+    llm_max_retries: llm_options.MaxRetries = None,
+    llm_max_wait: llm_options.MaxWait = None,
+    llm_api_key_env: llm_options.KeyEnv = None,
+    llm_parameter: llm_options.Parameters = None,
     hpo_trials: Annotated[
         int, typer.Option(help="Trials to tune the hyperparameters of each survivor with; 0 tunes none.")
     ] = 0,
@@ -102,6 +113,10 @@ def evolve(
         baseline=baseline,
         seed=seed,
         asked_at_once=asked_at_once,
+        max_unanswered=max_unanswered,
+        llm=llm_options.llm_options(
+            llm_timeout, llm_answer_timeout, llm_max_retries, llm_max_wait, llm_api_key_env, llm_parameter
+        ),
         description_level=description_level,
         hpo_trials=hpo_trials,
         hpo_runs=hpo_runs,
@@ -123,7 +138,7 @@ def evolve(
     with live.opened_spaces(spaces, t1, lives, quiet=quiet) as loaded:
         for space in loaded:
             space_budget(space)  # nor start what cannot be scored on
-        make_proposer(settings.proposer)  # and a missing key before there is a run directory
+        make_proposer(settings.proposer, **settings.llm.given())  # and a missing key before there is a run directory
         path = run_dir or Path("runs") / datetime.now().strftime("%Y%m%d-%H%M%S")
         run = new_run(path, settings, loaded, t1)
         if not quiet:

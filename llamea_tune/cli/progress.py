@@ -20,6 +20,7 @@ from llamea_tune.evolution.events import (
     RunsDone,
 )
 from llamea_tune.evolution.settings import Settings
+from llamea_tune.llm.protocol import Waiting
 
 _SMOOTHING = 0.2  # weight of the newest candidate in the running mean of seconds per candidate
 
@@ -47,6 +48,7 @@ class RunProgress:
             "run", total=settings.max_candidates, stage="starting", best="-", left="?", now=""
         )
         self._fitness: dict[str, float] = {}
+        self._waits_until: dict[str, float] = {}
         self._started = self._last = time.monotonic()
         self._seconds_each: float | None = None
 
@@ -86,11 +88,20 @@ class RunProgress:
             case CandidateTuned(tuning):
                 if not self._quiet:
                     err.print(tuning_line(tuning), soft_wrap=True)
+            case Waiting():
+                self._show_wait(event)
             case FinalStarted(contenders):
                 now = f"{contenders} contenders on fresh seeds"
                 self._bar.update(self._task, stage="leaderboard", now=now, left=self._time_left(0))
                 if not (self._live or self._quiet):
                     err.print(f"making the leaderboard: {now}")
+
+    def _show_wait(self, wait: Waiting) -> None:
+        """Say what is waited for, once where several prompts wait for the same."""
+        now = time.monotonic()
+        if not self._quiet and now >= self._waits_until.get(wait.reason, now):
+            self._waits_until[wait.reason] = now + wait.seconds
+            err.print(f"waiting {duration(max(1.0, wait.seconds))}: {escape(wait.reason)}", soft_wrap=True)
 
     def _note(self, scored: Scored) -> None:
         fitness = scored.evaluation.fitness

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from llamea_tune.cli import live, options
+from llamea_tune.cli import live, llm_options, options
 from llamea_tune.cli.carry_out import carry_out_visibly
 
 _HELP = """
@@ -15,13 +15,15 @@ Go on with a run that was interrupted, from where its logs end.
 
 Nothing that was done is done again; the outcome is that of a run without the interruption. With
 --max-candidates it goes on to more candidates, also where it had come to its end; what --hpo-runs allows
-grows with them.
+grows with them. How a language model is asked is kept in the run; what is given here changes it from here on.
 
 [bold]Examples[/]
 
   llamea-tune resume runs/20260131-140503
 
   llamea-tune resume runs/20260131-140503 --max-candidates 96
+
+  llamea-tune resume runs/20260131-140503 --llm-timeout 900 --llm-max-retries 20
 """
 
 
@@ -38,19 +40,28 @@ def resume(
             min=1, help="Candidates to propose in all, if not as many as the run was started for.", show_default=False
         ),
     ] = None,
+    llm_timeout: llm_options.Timeout = None,
+    llm_answer_timeout: llm_options.AnswerTimeout = None,
+    llm_max_retries: llm_options.MaxRetries = None,
+    llm_max_wait: llm_options.MaxWait = None,
+    llm_api_key_env: llm_options.KeyEnv = None,
+    llm_parameter: llm_options.Parameters = None,
     jobs: options.Jobs = None,
     allow_weak_sandbox: options.AllowWeakSandbox = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Rebuild the state from the run's logs, and carry the rest out."""
-    from llamea_tune.evolution.assemble import run_spaces, set_max_candidates
+    from llamea_tune.evolution.assemble import change_settings, run_spaces
     from llamea_tune.evolution.run_directory import RunDirectory
 
     directory = RunDirectory.open_existing(run)
+    llm = llm_options.llm_options(
+        llm_timeout, llm_answer_timeout, llm_max_retries, llm_max_wait, llm_api_key_env, llm_parameter
+    )
     with run_spaces(directory, live.sampling_lines(quiet=quiet)) as spaces:
-        if max_candidates is not None:
-            set_max_candidates(directory, max_candidates)
+        if max_candidates is not None or llm.given():
+            change_settings(directory, max_candidates=max_candidates, llm=llm)
         carry_out_visibly(
             directory,
             spaces,

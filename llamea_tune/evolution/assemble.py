@@ -20,6 +20,7 @@ from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.tuning import make_tuner
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
+from llamea_tune.llm.options import LLMOptions
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
 from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
@@ -87,29 +88,36 @@ def _loaded(record: Mapping[str, Any]) -> Space:
     return load_space(Path(record["source"]), t1=Path(record["t1"]) if record["t1"] else None, name=record["name"])
 
 
-def set_max_candidates(run: RunDirectory, max_candidates: int) -> None:
-    """Let a run end with another number of candidates than it was started for, whether it has ended or not.
+def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOptions) -> None:
+    """Let a run go on with other settings, whether it has ended or not.
 
     Where its last generation was a full one, it then ends as a run that was started for as many candidates, and for as
     many runs of tuning: what these may be in all changes in proportion.
 
     Args:
         run: The run directory.
-        max_candidates: Candidates to propose in all, those that are there included.
+        max_candidates: Candidates to propose in all, those that are there included; None for as many as before.
+        llm: Those options of the language model that change.
 
     Raises:
-        SettingsError: The run has more candidates already.
+        SettingsError: The run has more candidates already, or its proposer takes no such option.
+        ProposerError: The proposer cannot work with the options.
         RunDirectoryError: Another process holds the run, or the disk is full.
     """
     with run.locked():
         header = run.header()
-        n_judged = len(run.candidates())
-        if max_candidates < n_judged:
-            message = (
-                f"--max-candidates is {max_candidates}, but {run.path} has {n_judged} candidates already; raise it."
-            )
-            raise SettingsError(message)
-        settings = Settings.from_json(header["settings"]).with_max_candidates(max_candidates)
+        settings = Settings.from_json(header["settings"])
+        if max_candidates is not None:
+            n_judged = len(run.candidates())
+            if max_candidates < n_judged:
+                message = (
+                    f"--max-candidates is {max_candidates}, but {run.path} has {n_judged} candidates already; raise it."
+                )
+                raise SettingsError(message)
+            settings = settings.with_max_candidates(max_candidates)
+        if llm.given():
+            settings = settings.with_llm(llm)
+            make_proposer(settings.proposer, **settings.llm.given())  # refuses what it does not take
         run.write_json("run.json", {**header, "settings": settings.to_json()})
 
 
@@ -136,7 +144,7 @@ def carry_out(
     settings = Settings.from_json(run.header()["settings"])
     with (
         run.locked(),
-        _proposer(run, settings) as proposer,
+        _proposer(run, settings, observe) as proposer,
         Scorer(
             spaces,
             repeats=settings.repeats,
@@ -153,9 +161,9 @@ def carry_out(
 
 
 @contextmanager
-def _proposer(run: RunDirectory, settings: Settings) -> Iterator[Proposer]:
+def _proposer(run: RunDirectory, settings: Settings, observe: Observer) -> Iterator[Proposer]:
     """The run's proposer; a language model's answers go through the run's log, and none is waited for at the end."""
-    proposer = make_proposer(settings.proposer)
+    proposer = make_proposer(settings.proposer, observe, **settings.llm.given())
     if not isinstance(proposer, LLMProposer):
         yield proposer
         return

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from llamea_tune.candidate import Scored
 from llamea_tune.evolution.tuning_record import Tuning
+from llamea_tune.llm.protocol import Waiting
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,14 @@ class FinalStarted:
     contenders: int
 
 
-Event = GenerationStarted | CandidateJudged | CandidateConfirmed | CandidateTuned | RunsDone | FinalStarted
+Event = GenerationStarted | CandidateJudged | CandidateConfirmed | CandidateTuned | RunsDone | FinalStarted | Waiting
 
 
 class Observer(Protocol):
     """Watches a run."""
 
     def __call__(self, event: Event) -> None:
-        """Take note of an event; must return quickly and not raise."""
+        """Take note of an event; from any thread; must return quickly and not raise."""
 
 
 def ignore(event: Event) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from contextlib import closing
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
+from llamea_tune.evolution.asking import Asking
 from llamea_tune.evolution.events import (
     CandidateConfirmed,
     CandidateJudged,
@@ -48,12 +49,14 @@ def evolve(
         tuner: Tunes the hyperparameters of the survivors, if they are to be tuned.
 
     Raises:
-        ProposerError: The proposer cannot work at all.
+        ProposerError: The proposer cannot work at all, or asking it is no use for now.
         RunDirectoryError: The run directory cannot be written.
     """
     history = History(run.candidates(), run.confirmations())
     selection = make_selection(settings.selection)
     judge = Judge(scorer, run.candidates())
+    answered = any(entry.candidate.code for entry in history.all())
+    asking = Asking(proposer, settings.asked_at_once, settings.max_unanswered, answered=answered)
     n_generations = len(generation_sizes(settings))
     for generation in range(n_generations):
         if history.has_later_than(generation):
@@ -61,11 +64,12 @@ def evolve(
         planned = plan_generation(generation, settings, history.before(generation), selection, descriptions)
         missing = [entry for entry in planned if entry.id not in history]
         observe(GenerationStarted(generation, n_generations, len(missing)))
-        for candidate, problem in _propose_all(missing, proposer, settings.asked_at_once):
-            scored = problem or judge.judge(candidate, _announce(candidate, observe))
-            run.record_candidate(scored)
-            history.add(scored)
-            observe(CandidateJudged(scored, len(history), settings.max_candidates))
+        with closing(asking.each(missing)) as proposed:
+            for entry, outcome in proposed:
+                scored = _judge(entry, outcome, proposer, judge, observe)
+                run.record_candidate(scored)
+                history.add(scored)
+                observe(CandidateJudged(scored, len(history), settings.max_candidates))
         confirm_survivors(run, settings, history, selection, judge, observe)
         if tuner is not None:
             tune_survivors(run, settings, history, selection, judge, tuner, generation, observe)
@@ -92,25 +96,14 @@ def confirm_survivors(
         observe(CandidateConfirmed(Scored(lucky, evaluation)))
 
 
-def _propose_all(
-    planned: Sequence[PlannedCandidate], proposer: Proposer, asked_at_once: int
-) -> Iterator[tuple[Candidate, Scored | None]]:
-    """Ask for all candidates at once, and give them in the order of the plan.
-
-    Yields:
-        The candidate, and its evaluation already where nothing usable was proposed.
-    """
-    pool = ThreadPoolExecutor(asked_at_once, thread_name_prefix="propose")
-    try:
-        futures = [pool.submit(proposer.propose, entry.task) for entry in planned]
-        for entry, future in zip(planned, futures, strict=True):
-            try:
-                yield _candidate(entry, future.result(), proposer), None
-            except ProposalError as err:
-                nothing = _candidate(entry, Proposal("", "", "", proposer.name), proposer)
-                yield nothing, Scored(nothing, Evaluation(CandidateState.NO_PROPOSAL, str(err)))
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+def _judge(
+    entry: PlannedCandidate, outcome: Proposal | ProposalError, proposer: Proposer, judge: Judge, observe: Observer
+) -> Scored:
+    if isinstance(outcome, ProposalError):
+        nothing = _candidate(entry, Proposal("", "", "", proposer.name), proposer)
+        return Scored(nothing, Evaluation(CandidateState.NO_PROPOSAL, str(outcome)))
+    candidate = _candidate(entry, outcome, proposer)
+    return judge.judge(candidate, _announce(candidate, observe))
 
 
 def _candidate(entry: PlannedCandidate, proposal: Proposal, proposer: Proposer) -> Candidate:

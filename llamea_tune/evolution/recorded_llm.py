@@ -7,7 +7,7 @@ import threading
 from llamea_tune.evolution.journal import Journal
 from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.llm.exchanges import exchange_from_json, exchange_to_json
-from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt
+from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt, Unanswered, unusable_completion
 
 
 class RecordedLLM:
@@ -30,7 +30,7 @@ class RecordedLLM:
         except ValueError as err:
             message = f"{journal.path} holds a line that is no exchange ({err}); remove that line, or restore the file."
             raise RunDirectoryError(message) from err
-        self._answered = {prompt: completion for prompt, completion in exchanges if completion.text}
+        self._answered = {prompt: completion for prompt, completion in exchanges if _is_answer(completion)}
         self._lock = threading.Lock()
         self._closed = False
 
@@ -42,27 +42,38 @@ class RecordedLLM:
     def complete(self, prompt: Prompt) -> Completion:
         """Answer from the log, or ask and log.
 
-        An answer that never came is logged as an empty one, so that it replays; one that is no longer waited for is not.
+        What there was of an unusable answer is logged as such, so that it replays; a call without an answer is not.
+
+        Raises:
+            Unanswered: No answer came, or none is waited for any more.
         """
         known = self._answered.get(prompt)
         if known is not None:
             return known
         try:
             completion = self._llm.complete(prompt)
-        except CompletionError:
-            if not self._closed:
-                self._log(prompt, Completion("", self._llm.name))
+        except CompletionError as err:
+            self._log(prompt, unusable_completion(err, self._llm.name))
             raise
         self._log(prompt, completion)
         return completion
 
     def _log(self, prompt: Prompt, completion: Completion) -> None:
         with self._lock:
+            if self._closed:
+                raise Unanswered(f"{self._llm.name} is no longer waited for")
             self._journal.append(exchange_to_json(prompt, completion))
+            if _is_answer(completion):
+                self._answered[prompt] = completion
 
     def close(self) -> None:
-        """Stop waiting for answers, where the model behind it can be told so."""
-        self._closed = True
+        """Stop waiting for answers, where the model behind it can be told so; nothing more is logged from then on."""
+        with self._lock:
+            self._closed = True
         close = getattr(self._llm, "close", None)
         if close is not None:
             close()
+
+
+def _is_answer(completion: Completion) -> bool:
+    return bool(completion.text) and not completion.unusable

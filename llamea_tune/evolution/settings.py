@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, get_args, get_type_hints
 
 from llamea_tune.evolution.selection import SELECTIONS
 from llamea_tune.exceptions import SettingsError
+from llamea_tune.llm.options import LLMOptions
 from llamea_tune.sandbox.program import Limits
 from llamea_tune.scoring import BASELINES
 from llamea_tune.spaces.describe import InformationLevel
@@ -39,6 +40,8 @@ class Settings:
         baseline: Name of the baseline that scores are relative to.
         seed: Seed of everything random in the run.
         asked_at_once: Prompts that may wait for an answer at the same time.
+        max_unanswered: Calls in a row without an answer that end the run, to be resumed later.
+        llm: How a language model is asked.
         description_level: What prompts say of the spaces: `"none"`, `"application"` or `"space"`.
         hpo_trials: Trials to tune the hyperparameters of a surviving candidate with; 0 to tune none.
         hpo_runs: Runs that tuning may take in the whole run, confirmations included.
@@ -58,6 +61,8 @@ class Settings:
     baseline: str = "exact"
     seed: int = 1
     asked_at_once: int = 4
+    max_unanswered: int = 3
+    llm: LLMOptions = field(default_factory=LLMOptions)
     description_level: InformationLevel = "space"
     hpo_trials: int = 0
     hpo_runs: int = 2000
@@ -70,13 +75,14 @@ class Settings:
             SettingsError: A number is out of range, or a name is unknown.
         """
         positive = ("max_candidates", "parents", "offspring", "repeats", "confirm_repeats", "final_repeats")
-        for name in (*positive, "finalists", "asked_at_once"):
+        for name in (*positive, "finalists", "asked_at_once", "max_unanswered"):
             if getattr(self, name) < 1:
                 option = name.replace("_", "-")
                 raise SettingsError(f"--{option} is {getattr(self, name)}; it must be at least 1.")
         for name in ("hpo_trials", "hpo_runs"):
             if getattr(self, name) < 0:
                 raise SettingsError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must not be negative.")
+        _check_llm(self.llm)
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"--seed is {self.seed}; it must lie between 0 and 4294967295.")
         for name, choices in _CHOICES.items():
@@ -88,6 +94,11 @@ class Settings:
         """The same settings for a run of another length; what tuning may take changes in proportion."""
         hpo_runs = round(self.hpo_runs * max_candidates / self.max_candidates)
         return replace(self, max_candidates=max_candidates, hpo_runs=hpo_runs)
+
+    def with_llm(self, options: LLMOptions) -> Settings:
+        """The same settings with other options of the language model; those that are not given stay."""
+        parameters = {**self.llm.parameters, **options.parameters}
+        return replace(self, llm=replace(self.llm, **{**options.given(), "parameters": parameters}))
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data."""
@@ -110,8 +121,18 @@ class Settings:
             for name, value in values.items():
                 if isinstance(value, list):
                     values[name] = tuple(value)
-                elif hints[name] is Limits:
-                    values[name] = Limits(**value)
+                elif is_dataclass(hints[name]):
+                    values[name] = hints[name](**value)
             return cls(**values)
         except TypeError as err:
             raise SettingsError(f"a setting of the run is of a wrong type ({err}); restore its run.json.") from err
+
+
+def _check_llm(options: LLMOptions) -> None:
+    for name in ("timeout_s", "answer_timeout_s", "max_wait_s"):
+        value = getattr(options, name)
+        if value is not None and not 0.0 < value < float("inf"):
+            option = name.removesuffix("_s").replace("_", "-")
+            raise SettingsError(f"--llm-{option} is {value:g}; it must be a number of seconds above 0.")
+    if options.max_retries is not None and options.max_retries < 0:
+        raise SettingsError(f"--llm-max-retries is {options.max_retries}; it must not be negative.")

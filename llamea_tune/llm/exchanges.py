@@ -26,7 +26,7 @@ def prompt_hash(prompt: Prompt) -> str:
 
 
 def exchange_to_json(prompt: Prompt, completion: Completion) -> dict[str, Any]:
-    """An exchange as a JSON object. An answer that never came is one with an empty text."""
+    """An exchange as a JSON object."""
     return {
         "key": prompt.key,
         "system": prompt.system,
@@ -38,6 +38,7 @@ def exchange_to_json(prompt: Prompt, completion: Completion) -> dict[str, Any]:
         "completion_tokens": completion.completion_tokens,
         "seconds": completion.seconds,
         "cut_off": completion.cut_off,
+        "unusable": completion.unusable,
     }
 
 
@@ -61,6 +62,7 @@ def exchange_from_json(record: Mapping[str, Any]) -> tuple[Prompt, Completion]:
         record.get("completion_tokens"),
         float(record.get("seconds") or 0.0),
         cut_off=bool(record.get("cut_off")),
+        unusable=str(record.get("unusable") or ""),
     )
     return prompt, completion
 

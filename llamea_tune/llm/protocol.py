@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 
@@ -35,6 +35,7 @@ class Completion:
         completion_tokens: Tokens of the answer, None where unknown.
         seconds: How long the answer took.
         cut_off: Whether it ran into a limit of tokens, so that its end may be missing.
+        unusable: Why it cannot be used, where it is what there was of an answer to a prompt that failed.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Completion:
     completion_tokens: int | None = None
     seconds: float = 0.0
     cut_off: bool = False
+    unusable: str = ""
 
 
 class LanguageModel(Protocol):
@@ -72,6 +74,16 @@ class CompletionError(Exception):
     def __init__(self, message: str, completion: Completion | None = None) -> None:
         super().__init__(message)
         self.completion = completion
+
+
+def unusable_completion(error: CompletionError, llm: str) -> Completion:
+    """What there was of an answer to a prompt that failed, marked as such, for the log.
+
+    Args:
+        error: Why it failed.
+        llm: The language model's name, where the error holds no answer at all.
+    """
+    return replace(error.completion or Completion("", llm), unusable=str(error))
 
 
 class Unanswered(Exception):  # noqa: N818 - it is no error but the want of an answer

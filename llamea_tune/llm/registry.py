@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
 
 from llamea_tune.exceptions import ProposerError, SettingsError
-from llamea_tune.llm.protocol import LanguageModel
+from llamea_tune.llm.protocol import LanguageModel, OnWaiting
 
 GROUP = "llamea_tune.llm"
 
@@ -42,13 +42,14 @@ def available_llms() -> dict[str, EntryPoint]:
     return found
 
 
-def make_llm(spec: str, **options: object) -> LanguageModel:
+def make_llm(spec: str, on_waiting: OnWaiting | None = None, **options: object) -> LanguageModel:
     """Make a language model from a spec.
 
     Args:
         spec: A name, and behind a colon what that kind takes: `"openai:gpt-4o"`,
             `"openai:qwen2.5-coder@http://localhost:11434/v1"`, `"handoff:FOLDER"`, `"replay:PATH"`,
             `"replay-by-key:PATH"`.
+        on_waiting: Told of each wait before it is asked again, from any thread; kinds that do not wait do not need it.
         **options: Options of that kind, such as `timeout_s`; None stands for its default.
 
     Raises:
@@ -63,10 +64,12 @@ def make_llm(spec: str, **options: object) -> LanguageModel:
     factory = _load(known[kind])
     given = {name: value for name, value in options.items() if value is not None}
     taken = list(inspect.signature(factory).parameters)[1:]
+    waits = {"on_waiting": on_waiting} if "on_waiting" in taken else {}
+    taken = [name for name in taken if name not in waits]
     for name in given:
         if name not in taken:
             raise SettingsError(f"{kind} takes no option {name!r}; it takes {', '.join(taken) or 'none'}")
-    return factory(argument, **given)
+    return factory(argument, **given, **waits)
 
 
 def _load(entry: EntryPoint) -> LLMFactory:

@@ -64,8 +64,9 @@ class Replay:
                     f"version of the recorded run, or take its replies all the same with replay-by-key:{self._path}"
                 )
                 raise ProposerError(message)
-        if not completion.text.strip():
-            raise CompletionError("the recorded run got no answer to this prompt")
+        if completion.unusable or not completion.text.strip():
+            reason = completion.unusable or "the recorded run got no answer to this prompt"
+            raise CompletionError(reason, completion)
         return completion
 
 

@@ -1,19 +1,21 @@
 """PROPOSE: prompts, mutation operators, reply parsing, and the offline recombiner."""
 
 from llamea_tune.exceptions import SettingsError
+from llamea_tune.llm.protocol import OnWaiting
 from llamea_tune.llm.registry import make_llm
 from llamea_tune.proposals.llm_proposer import LLMProposer
 from llamea_tune.proposals.operators import OPERATORS, Operator
-from llamea_tune.proposals.proposal import Exchange, Proposal, ProposalError, ProposalTask, Proposer
+from llamea_tune.proposals.proposal import Exchange, Proposal, ProposalError, ProposalTask, Proposer, RefusedPromptError
 
 OFFLINE = "offline"
 
 
-def make_proposer(spec: str = OFFLINE, **options: object) -> Proposer:
+def make_proposer(spec: str = OFFLINE, on_waiting: OnWaiting | None = None, **options: object) -> Proposer:
     """Make a proposer from a spec.
 
     Args:
         spec: `"offline"`, or the spec of a language model: see `llamea_tune.llm.make_llm`.
+        on_waiting: Told, from any thread, whenever a language model is waited for before it is asked again.
         **options: Options of the language model.
 
     Raises:
@@ -21,7 +23,7 @@ def make_proposer(spec: str = OFFLINE, **options: object) -> Proposer:
         SettingsError: There is no such option.
     """
     if spec != OFFLINE:
-        return LLMProposer(make_llm(spec, **options))
+        return LLMProposer(make_llm(spec, on_waiting, **options))
     given = [name for name, value in options.items() if value is not None]
     if given:
         raise SettingsError(
@@ -42,5 +44,6 @@ __all__ = [
     "ProposalError",
     "Proposer",
     "ProposalTask",
+    "RefusedPromptError",
     "make_proposer",
 ]

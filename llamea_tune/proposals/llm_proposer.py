@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from llamea_tune.candidate import HyperparameterRange
 from llamea_tune.candidate_code import CandidateCode, fingerprint
-from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt
+from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt, unusable_completion
 from llamea_tune.proposals.operators import OPERATORS
 from llamea_tune.proposals.parse import Reply, parse_reply
 from llamea_tune.proposals.prompt import render_prompt, render_retry
-from llamea_tune.proposals.proposal import Exchange, Proposal, ProposalError, ProposalTask
+from llamea_tune.proposals.proposal import Exchange, Proposal, ProposalError, ProposalTask, RefusedPromptError
 
 
 class LLMProposer:
@@ -40,7 +40,9 @@ class LLMProposer:
         """Ask for one optimizer.
 
         Raises:
-            ProposalError: No answer came, or neither the first nor the second could be used.
+            ProposalError: Neither the first nor the second answer could be used.
+            RefusedPromptError: The first prompt got nothing that is an answer.
+            Unanswered: No answer came; whoever asks may try again.
             ProposerError: The language model cannot work at all.
         """
         exchanges: list[Exchange] = []
@@ -53,7 +55,8 @@ class LLMProposer:
                 completion = self._ask(render_retry(prompt, completion.text, str(err)), exchanges)
                 reply = _read(completion, task)
         except ProposalError as err:
-            raise ProposalError(str(err), tuple(exchanges)) from None
+            err.exchanges = tuple(exchanges)
+            raise
         return Proposal(
             class_name=reply.class_name,
             code=reply.code,
@@ -64,12 +67,13 @@ class LLMProposer:
         )
 
     def _ask(self, prompt: Prompt, exchanges: list[Exchange]) -> Completion:
-        """Ask, and note the exchange; an answer that never came is noted as an empty one, so that it replays."""
+        """Ask, and note the exchange; where there was no usable answer, with what there was of one, so that it replays."""
         try:
             completion = self._llm.complete(prompt)
         except CompletionError as err:
-            exchanges.append(Exchange(prompt, Completion("", self._llm.name)))
-            raise ProposalError(f"no answer: {err}") from err
+            kind = ProposalError if exchanges else RefusedPromptError
+            exchanges.append(Exchange(prompt, unusable_completion(err, self._llm.name)))
+            raise kind(f"no answer: {err}") from err
         exchanges.append(Exchange(prompt, completion))
         return completion
 

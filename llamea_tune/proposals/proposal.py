@@ -63,6 +63,10 @@ class ProposalError(Exception):
         self.exchanges = exchanges
 
 
+class RefusedPromptError(ProposalError):
+    """The prompt itself got no usable answer: it was refused or filtered, or what came was cut off or empty."""
+
+
 class Proposer(Protocol):
     """Writes candidates; may be asked from several threads at once."""
 
@@ -75,5 +79,6 @@ class Proposer(Protocol):
 
         Raises:
             ProposalError: Nothing usable came back for this task.
+            Unanswered: Nothing came back; the same task may be tried again.
             ProposerError: Nothing will ever come back.
         """

@@ -6,24 +6,41 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 import pytest
 
 from llamea_tune.cli import doctor_checks
 from llamea_tune.exceptions import SandboxError
+from llamea_tune.llm.options import LLMOptions
 from llamea_tune.sandbox import LayerStatus
 
 
-class ModelList(BaseHTTPRequestHandler):
-    """A server with a list of models, or none, or one that wants another key."""
+class Server(BaseHTTPRequestHandler):
+    """A server with a list of models that answers prompts, or fails with a status; or answers without a word."""
 
     status = 200
+    text = "ready"
+    requests: ClassVar[list[dict]] = []
 
     def do_GET(self) -> None:
         models = [{"id": name, "object": "model", "created": 1, "owned_by": "me"} for name in ("tiny", "large")]
-        body = {"object": "list", "data": models} if self.status == 200 else {"error": {"message": "no"}}
+        listed = self.status in (200, 404)
+        self.answer(200 if listed else self.status, {"object": "list", "data": models} if listed else {})
+
+    def do_POST(self) -> None:
+        self.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        if self.status != 200:
+            self.answer(self.status, {"error": {"message": "that will not do"}})
+            return
+        message = {"role": "assistant", "content": self.text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 20, "completion_tokens": 2, "total_tokens": 22}
+        self.answer(200, {"id": "1", "object": "chat.completion", "created": 1, "choices": [choice], "usage": usage})
+
+    def answer(self, status: int, body: object) -> None:
         content = json.dumps(body).encode()
-        self.send_response(self.status)
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -35,8 +52,8 @@ class ModelList(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setattr(ModelList, "status", 200)
-    running = ThreadingHTTPServer(("127.0.0.1", 0), ModelList)
+    monkeypatch.setattr(Server, "requests", [])
+    running = ThreadingHTTPServer(("127.0.0.1", 0), Server)
     threading.Thread(target=running.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{running.server_port}/v1"
     running.shutdown()
@@ -118,20 +135,31 @@ def test_a_missing_package_that_is_needed_fails(command, quick, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("status", "model", "expected", "said"),
+    ("status", "text", "expected", "said"),
     [
-        (200, "tiny", "ok", "has tiny"),
-        (200, "huge", "warn", "it has: large, tiny"),
-        (404, "tiny", "warn", "no list of models"),
-        (401, "tiny", "fail", "refused the key"),
-        (500, "tiny", "fail", "500"),
+        (200, "ready", "ok", "answered a tiny prompt in"),
+        (200, "", "warn", "it answers, but not a tiny prompt: "),
+        (404, "", "fail", "it has: large, tiny"),
+        (400, "", "fail", "that will not do"),
+        (401, "", "fail", "refused the key"),
+        (500, "", "fail", "500"),
     ],
 )
-def test_a_server_is_asked_for_its_models(server, monkeypatch, status, model, expected, said):
-    monkeypatch.setattr(ModelList, "status", status)
-    check = doctor_checks.check_proposer(f"openai:{model}@{server}")
+def test_a_server_is_asked_for_one_word(server, monkeypatch, status, text, expected, said):
+    monkeypatch.setattr(Server, "status", status)
+    monkeypatch.setattr(Server, "text", text)
+    check = doctor_checks.check_proposer(f"openai:huge@{server}", LLMOptions())
     assert check.status == expected
     assert said in check.detail
+
+
+def test_a_server_is_asked_as_in_a_run(command, quick, server):
+    spec = ("--proposer", f"openai:tiny@{server}")
+    assert command("doctor", *spec, "--llm-parameter", "top_k=4", "--llm-parameter", "user=me").code == 0
+    assert command("doctor", *spec, "--llm-parameter", "max_completion_tokens=9").code == 0
+    first, second = Server.requests
+    assert (first["top_k"], first["user"], first["max_tokens"]) == (4, "me", 500)
+    assert second["max_completion_tokens"] == 9 and "max_tokens" not in second
 
 
 def test_a_server_that_is_not_there_fails(command, quick):
@@ -145,11 +173,11 @@ def test_a_server_that_is_not_there_fails(command, quick):
     [("offline", "ok"), ("handoff:prompts", "ok"), ("replay:nowhere", "fail"), ("oracle:x", "fail")],
 )
 def test_other_proposers(own_folders, spec, expected):
-    assert doctor_checks.check_proposer(spec).status == expected
+    assert doctor_checks.check_proposer(spec, LLMOptions()).status == expected
 
 
 def test_a_missing_key_fails(monkeypatch):
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    check = doctor_checks.check_proposer("openai:gpt-4o")
+    check = doctor_checks.check_proposer("openai:gpt-4o", LLMOptions())
     assert check.status == "fail" and "OPENAI_API_KEY" in check.detail

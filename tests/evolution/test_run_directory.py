@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, HyperparameterRange, Scored
+from llamea_tune.evolution.assemble import change_settings
 from llamea_tune.evolution.leaderboard import Leaderboard, Row, read_leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
+from llamea_tune.llm.options import LLMOptions
 from llamea_tune.sandbox.program import Limits
 
 CANDIDATE = Candidate(
@@ -54,9 +56,32 @@ def test_candidates_and_confirmations_are_read_back(run):
 
 
 def test_settings_are_read_back(run):
-    settings = Settings(seed=7, rivals=("pso",), limits=Limits(wall_s=5.0))
+    llm = LLMOptions(timeout_s=900.0, max_retries=0, parameters={"stop": ["a"], "deep": {"er": 1}})
+    settings = Settings(seed=7, rivals=("pso",), limits=Limits(wall_s=5.0), llm=llm)
     assert Settings.from_json(settings.to_json()) == settings
     assert Settings.from_json(run.header()["settings"]) == Settings()
+
+
+def test_settings_from_before_there_were_options_of_the_language_model_are_read():
+    older = {name: value for name, value in Settings(seed=7).to_json().items() if name not in ("llm", "max_unanswered")}
+    assert Settings.from_json(older) == Settings(seed=7)
+
+
+def test_options_of_the_language_model_change_one_by_one(run):
+    settings = Settings(proposer="handoff:prompts", llm=LLMOptions(timeout_s=900.0, parameters={"a": 1, "b": 2}))
+    changed = settings.with_llm(LLMOptions(max_retries=0, parameters={"b": 3}))
+    assert changed.llm == LLMOptions(timeout_s=900.0, max_retries=0, parameters={"a": 1, "b": 3})
+
+
+def test_a_change_that_the_proposer_does_not_take_is_not_kept(run, tmp_path):
+    settings = Settings(proposer=f"handoff:{tmp_path / 'prompts'}")
+    run.write_json("run.json", {**run.header(), "settings": settings.to_json()})
+    with pytest.raises(SettingsError, match="handoff takes no option 'max_retries'"):
+        change_settings(run, max_candidates=99, llm=LLMOptions(max_retries=3))
+    assert Settings.from_json(run.header()["settings"]) == settings
+    change_settings(run, max_candidates=99, llm=LLMOptions(timeout_s=60.0))
+    kept = Settings.from_json(run.header()["settings"])
+    assert (kept.llm.timeout_s, kept.max_candidates) == (60.0, 99)
 
 
 def test_an_existing_run_is_not_overwritten(run):
@@ -103,6 +128,11 @@ def test_a_run_is_held_by_one_process(run):
         ({"selection": "roulette"}, "--selection is 'roulette'; choose one of: plus, epsilon-greedy"),
         ({"baseline": "grid"}, "--baseline is 'grid'"),
         ({"description_level": "all"}, "--description-level is 'all'"),
+        ({"max_unanswered": 0}, "--max-unanswered is 0"),
+        ({"llm": LLMOptions(timeout_s=0.0)}, "--llm-timeout is 0; it must be a number of seconds above 0"),
+        ({"llm": LLMOptions(answer_timeout_s=float("nan"))}, "--llm-answer-timeout is nan"),
+        ({"llm": LLMOptions(max_wait_s=float("inf"))}, "--llm-max-wait is inf"),
+        ({"llm": LLMOptions(max_retries=-1)}, "--llm-max-retries is -1"),
     ],
 )
 def test_settings_out_of_range_name_the_option(values, message):
