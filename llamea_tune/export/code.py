@@ -14,7 +14,12 @@ from llamea_tune.export.imports import bound_name
 KERNEL_TUNER_OPTIONS = frozenset(
     {"constraint_aware", "custom_search_method_path", "max_fevals", "searchspace_construction_options", "time_limit"}
 )
-ADDED_NAMES = frozenset({"_CostFunc", "_SearchEnded", "_options", "tune"})
+ADDED_NAMES = frozenset(
+    {
+        *("_CostFunc", "_SearchEnded", "_X0", "_accept_x0", "_config_of", "_configs_of", "_options"),
+        *("_position", "_sampling_first", "tune"),
+    }
+)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 from llamea_tune.exceptions import StrategyError
 from llamea_tune.strategies.catalog import PYATF_PREFIX, check_options, resolve
 
-_COMMA_OUTSIDE_BRACKETS = re.compile(r",(?![^\[(]*[\])])")
-
 
 class NamedStrategy(NamedTuple):
     """A strategy of the catalog, with `strategy_options` for it."""
@@ -36,7 +34,8 @@ def parse_strategy(text: str) -> NamedStrategy | StrategyFile:
             `"my_strategy.py:MyStrategy:alpha=0.5"`. Values are Python literals; anything else is a string.
 
     Raises:
-        StrategyError: The strategy or one of its options is unknown, or the file or its class is not there.
+        StrategyError: The strategy or one of its options is unknown, the file or its class is not there, or the class
+            needs an argument that is not given.
         MissingDependencyError: Options are given for a strategy that needs a package which is not installed.
     """
     if match := re.fullmatch(r"(?P<path>.+\.py):(?P<cls>\w+)(?::(?P<options>.*))?", text.strip()):
@@ -51,12 +50,24 @@ def parse_strategy(text: str) -> NamedStrategy | StrategyFile:
 
 def _options(text: str, whole: str) -> dict[str, Any]:
     options: dict[str, Any] = {}
-    for part in _COMMA_OUTSIDE_BRACKETS.split(text) if text.strip() else []:
+    for part in _parts(text) if text.strip() else []:
         name, equals, value = part.partition("=")
         if not equals or not name.strip().isidentifier():
             raise StrategyError(f"{part.strip()!r} in {whole!r} is no option; write name=value.")
         options[name.strip()] = _value(value.strip())
     return options
+
+
+def _parts(text: str) -> list[str]:
+    """What stands between the commas that are outside of all brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "[(") - (character in ")]")
+        if character == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
 
 
 def _value(text: str) -> Any:
@@ -75,7 +86,23 @@ def _file(path: Path, class_name: str, options: dict[str, Any]) -> StrategyFile:
         raise StrategyError(f"There is no strategy file {path}; check the path.") from err
     except (OSError, SyntaxError, ValueError) as err:
         raise StrategyError(f"The strategy file {path} cannot be read ({err}); it must be Python source.") from err
-    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     if class_name not in classes:
         raise StrategyError(f"{path} has no class {class_name!r}; its classes are: {', '.join(classes) or 'none'}.")
+    missing = [name for name in _required_arguments(classes[class_name]) if name not in options]
+    if missing:
+        values = [*(f"{name}={value}" for name, value in options.items()), *(f"{name}=VALUE" for name in missing)]
+        how = f"{path}:{class_name}:{','.join(values)}"
+        raise StrategyError(f"{class_name} needs a value for {', '.join(missing)}; give it as in {how}.")
     return StrategyFile(path, class_name, options)
+
+
+def _required_arguments(cls: ast.ClassDef) -> list[str]:
+    """Arguments of a class's own `__init__` that have no default."""
+    init = next((node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"), None)
+    if init is None:
+        return []
+    positional = [*init.args.posonlyargs, *init.args.args]
+    required = positional[1 : len(positional) - len(init.args.defaults)]
+    keyword_only = zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)
+    return [node.arg for node in (*required, *(node for node, default in keyword_only if default is None))]
