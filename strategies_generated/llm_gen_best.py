@@ -211,6 +211,16 @@ class MyOptimizer(OptAlg):
             b = min(k, 4)
             bins.append((np.arange(k) * b) // k)
             counts.append(np.zeros(b))
+
+        def measure(index):
+            self._measure(index)
+            for d in range(len(bins)):
+                counts[d][bins[d][self.rows[index, d]]] += 1.0
+
+        names = self.space.param_names
+        known = [tuple(result[name] for name in names) for result in self.func.results]
+        for config in dict.fromkeys(known):  # a user's x0
+            measure(self.space.get_param_config_index(config))
         while self._running():
             n = len(self.costs)
             if len(self.good) >= 3:
@@ -222,10 +232,7 @@ class MyOptimizer(OptAlg):
             for d in range(len(bins)):
                 if len(counts[d]) > 1:
                     score += counts[d][bins[d][self.rows[cand, d]]]
-            index = int(cand[int(np.argmin(score))])
-            self._measure(index)
-            for d in range(len(bins)):
-                counts[d][bins[d][self.rows[index, d]]] += 1.0
+            measure(int(cand[int(np.argmin(score))]))
 
     # ---------------------------------------------------------- model search
 
@@ -421,6 +428,9 @@ _options = {
 }
 
 
+_X0 = {"x0": ("Configs to measure first, in order: one, or a list of them", None)}
+
+
 class _SearchEnded(BaseException):
     """Ends a search that goes on after its budget is spent."""
 
@@ -440,7 +450,8 @@ class _CostFunc(common.CostFunc):
     def eval_all(self, xs, check_restrictions=True):
         if self._spent:
             raise _SearchEnded("the search went on after its budget was spent")
-        new = {tuple(x): x for x in xs if tuple(x) not in self._costs}
+        keys = [(*x, *map(str, x)) for x in xs]  # 1, 1.0 and True are equal
+        new = {k: x for k, x in zip(keys, xs, strict=True) if k not in self._costs}
         measured = len(self.unique_results)
         try:
             if new:
@@ -458,19 +469,112 @@ class _CostFunc(common.CostFunc):
             self._spent = True
             self.budget_spent_fraction = 1.0
             raise
-        return [self._costs[tuple(x)] for x in xs]
+        return [self._costs[key] for key in keys]
+
+
+def _configs_of(x0, searchspace):
+    """The configs that x0 names, with the values that the search space has for them."""
+    if not isinstance(x0, (list, tuple)):
+        raise ValueError(f"x0 is {x0!r}; give a list of values, or several lists.")
+    several = all(isinstance(part, (list, tuple)) for part in x0)
+    return [_config_of(given, searchspace) for given in (x0 if several else [x0])]
+
+
+def _config_of(given, searchspace):
+    names, given = searchspace.param_names, list(given)
+    if len(given) != len(names):
+        problem = f"x0 has {given!r}, which is {len(given)} values for {len(names)} parameters"
+        raise ValueError(f"{problem}; give one for each of {', '.join(names)}.")
+    config = []
+    for name, value in zip(names, given, strict=True):
+        values = searchspace.tune_params[name]
+        equal = [known for known in values if known == value]
+        if not equal:
+            raise ValueError(f"x0 has {value!r} for {name}; give one of {values!r}.")
+        config.append(min(equal, key=lambda known: type(known) is not type(value)))
+    if not searchspace.is_param_config_valid(tuple(config)):
+        raise ValueError(f"x0 has {given!r}, which restrictions forbid; give another.")
+    return tuple(config)
+
+
+def _position(config, func):
+    """What to ask a cost function for."""
+    if not func.scaling:
+        return config
+    eps = func.tuning_options.eps
+    return common.scale_from_params(config, func.searchspace.tune_params, eps)
+
+
+def _sampling_first(configs, searchspace):
+    """A copy of the search space whose first random samples begin with these configs."""
+    from copy import copy
+
+    waiting = list(map(searchspace.get_param_config_index, dict.fromkeys(configs)))
+    space = copy(searchspace)
+
+    def beginning(draw):
+        def sample(*args, **kwargs):
+            drawn = draw(*args, **kwargs)
+            size = len(drawn)
+            first, waiting[:] = waiting[:size], waiting[size:]
+            drawn[:] = (first + [index for index in drawn if index not in first])[:size]
+            return drawn
+
+        return sample
+
+    for kind in ("random", "distributed_random", "LHS"):
+        name = f"get_{kind}_sample_indices"
+        setattr(space, name, beginning(getattr(searchspace, name)))
+    return space
+
+
+def _accept_x0(search_class):
+    """Let every search begin with the configs that a user gives as x0, whatever its code is.
+
+    They are measured, in order, before it starts. It can learn of them in three ways: the
+    first random samples of the search space begin with them, the best one first; they are
+    in func.results; and it is free to ask for them again.
+    """
+    from functools import wraps
+
+    init, search = search_class.__init__, search_class.__call__
+
+    @wraps(init)
+    def init_and_keep_x0(self, *args, x0=None, **kwargs):
+        init(self, *args, **kwargs)
+        if x0 is not None:
+            self._x0 = x0
+
+    @wraps(search)
+    def search_from_x0(self, func, searchspace):
+        x0 = func.tuning_options.strategy_options.get("x0", getattr(self, "_x0", None))
+        if x0 is None:
+            return search(self, func, searchspace)
+        configs = _configs_of(x0, searchspace)
+        costs = [func(_position(config, func)) for config in configs]
+        order = sorted(range(len(configs)), key=costs.__getitem__)
+        space = _sampling_first([configs[number] for number in order], searchspace)
+        return search(self, func, space)
+
+    if "x0" not in _options:
+        search_class.__init__ = init_and_keep_x0
+    search_class.__call__ = search_from_x0
+
+
+_accept_x0(MyOptimizer)
 
 
 def tune(searchspace, runner, tuning_options):
-    if "x0" in tuning_options.strategy_options:
-        raise ValueError("A starting point (x0) is not supported by this strategy.")
     values = common.get_options(tuning_options.strategy_options, _options)
     hyperparameters = dict(zip(_options, values, strict=True))
     optimizer = MyOptimizer(**hyperparameters)
     kwargs = getattr(optimizer, "costfunc_kwargs", {"scaling": False, "snap": False})
     cost_func = _CostFunc(searchspace, tuning_options, runner, **kwargs)
     if kwargs.get("scaling"):
-        cost_func.get_bounds_x0_eps()
+        if "x0" in tuning_options.strategy_options:  # Kernel Tuner takes only one
+            tuning_options["eps"] = min(1.0 / len(v) for v in searchspace.params_values)
+        else:
+            cost_func.get_bounds_x0_eps()
     try:
         optimizer(cost_func, searchspace)
     except (StopCriterionReached, _SearchEnded) as stop:
@@ -481,5 +585,5 @@ def tune(searchspace, runner, tuning_options):
 
 tune.__doc__ = common.get_strategy_docstring(
     "llm_gen_best",
-    _options,
+    {**_X0, **_options},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -72,17 +72,21 @@ class CandidateCode:
             raise CandidateCodeError(f"the code is longer than {MAX_CODE_BYTES:,} bytes")
         return cls(source, _parse(source), class_name)
 
-    def violations(self) -> tuple[str, ...]:
-        """Everything by which the code breaks the contract of candidates, a sentence each, with the line."""
-        return find_violations(self)
+    def violations(self, given: Collection[str] = ()) -> tuple[str, ...]:
+        """Everything by which the code breaks the contract of candidates, a sentence each, with the line.
 
-    def checked(self) -> CandidateCode:
-        """The code itself, if it keeps the contract.
+        Args:
+            given: Arguments that will be given a value, so that they need no default.
+        """
+        return find_violations(self, given)
+
+    def checked(self, given: Collection[str] = ()) -> CandidateCode:
+        """The code itself, if it keeps the contract; see `violations`.
 
         Raises:
             CandidateCodeError: It does not; the message names all violations.
         """
-        if problems := self.violations():
+        if problems := self.violations(given):
             raise CandidateCodeError("; ".join(problems))
         return self
 

@@ -39,7 +39,12 @@ SEEDED = frozenset({"default_rng", "RandomState", "Random", "SeedSequence", "see
 RESERVED_ARGUMENTS = frozenset(
     {"constraint_aware", "custom_search_method_path", "max_fevals", "searchspace_construction_options", "time_limit"}
 )
-RESERVED_NAMES = frozenset({"_CostFunc", "_SearchEnded", "_options", "tune"})
+RESERVED_NAMES = frozenset(
+    {
+        *("_CostFunc", "_SearchEnded", "_X0", "_accept_x0", "_config_of", "_configs_of", "_options"),
+        *("_position", "_sampling_first", "tune"),
+    }
+)
 MARKS_OF_A_STRATEGY = frozenset({"_CostFunc", "_options", "tune"})
 """A module with all of these is the file of a strategy already, and may be run, tuned and exported like its candidate."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from llamea_tune.candidate_code import contract
@@ -19,9 +19,9 @@ _IMPORTABLE = frozenset({*contract.PACKAGES, *contract.STANDARD_MODULES})
 _Found = Iterator[tuple[int, str]]  # line, or 0 where there is none, and sentence
 
 
-def find_violations(code: CandidateCode) -> tuple[str, ...]:
+def find_violations(code: CandidateCode, given: Collection[str]) -> tuple[str, ...]:
     """All violations of the contract, each once: those of the whole first, then by line."""
-    found = sorted({*_of_the_whole(code), *_of_the_class(code), *_of_arguments(code), *_of_nodes(code)})
+    found = sorted({*_of_the_whole(code), *_of_the_class(code), *_of_arguments(code, given), *_of_nodes(code)})
     return tuple(f"line {line}: {sentence}" if line else sentence for line, sentence in found)
 
 
@@ -63,7 +63,7 @@ def _why_no_class(code: CandidateCode) -> str:
     return f"there is no class {code.wanted!r}; the classes are: {', '.join(code.classes) or 'none'}"
 
 
-def _of_arguments(code: CandidateCode) -> _Found:
+def _of_arguments(code: CandidateCode, given: Collection[str]) -> _Found:
     """Arguments are hyperparameters: given by name, left alone without harm, listed outside the class by Kernel Tuner."""
     init = code.method("__init__")
     if init is not None and init.args.posonlyargs:
@@ -71,7 +71,8 @@ def _of_arguments(code: CandidateCode) -> _Found:
     for argument in code.arguments:
         what = f"argument {argument.name!r} of __init__"
         if argument.default is None:
-            yield argument.line, f"{what} has no default; every hyperparameter needs one"
+            if argument.name not in given:
+                yield argument.line, f"{what} has no default; every hyperparameter needs one"
         elif unknown := _free_names(argument.default) - code.names - set(dir(builtins)):
             yield (
                 argument.line,

@@ -80,7 +80,7 @@ def benchmark(
             "the same scores, sooner. Requests and failures are then those up to there.",
         ),
     ] = False,
-    timeout: Annotated[float, typer.Option(help="Wall-clock seconds one run of a class in a file may take.")] = 60.0,
+    timeout: options.Timeout = None,
     jobs: options.Jobs = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Make all runs anew, even those that are kept.")] = False,
     plot: Annotated[
@@ -109,7 +109,6 @@ def benchmark(
     from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
     from llamea_tune.report.files import check_targets, write_text
     from llamea_tune.report.ioh_data import IohWriter
-    from llamea_tune.sandbox.program import Limits
     from llamea_tune.scoring.benchmark import BenchmarkSettings, run_benchmark
     from llamea_tune.scoring.live_benchmark import run_live_benchmark
     from llamea_tune.scoring.results_store import ResultsStore
@@ -122,7 +121,7 @@ def benchmark(
         baseline=baseline,
         charge_own_compute=charge_own_compute,
         stop_when_settled=stop_when_settled,
-        limits=Limits(wall_s=timeout, cpu_s=timeout),
+        limits=options.limits(timeout),
     )
     lives = live.live_kernels(
         live_kernel,

@@ -80,7 +80,7 @@ def evolve(
         int, typer.Option(help="Trials to tune the hyperparameters of each survivor with; 0 tunes none.")
     ] = 0,
     hpo_runs: Annotated[int, typer.Option(help="Runs that this tuning may take in all.")] = 2000,
-    timeout: Annotated[float, typer.Option(help="Wall-clock seconds one run of a candidate may take.")] = 60.0,
+    timeout: options.Timeout = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
     baseline: options.Baseline = "exact",
     jobs: options.Jobs = None,
@@ -95,7 +95,6 @@ def evolve(
     from llamea_tune.evolution.assemble import new_run
     from llamea_tune.evolution.settings import Settings
     from llamea_tune.proposals import make_proposer
-    from llamea_tune.sandbox.program import Limits
     from llamea_tune.scoring import space_budget
     from llamea_tune.scoring.entrants import make_contender
 
@@ -120,7 +119,7 @@ def evolve(
         description_level=description_level,
         hpo_trials=hpo_trials,
         hpo_runs=hpo_runs,
-        limits=Limits(wall_s=timeout, cpu_s=timeout),
+        limits=options.limits(timeout),
     )
     for rival in settings.rivals:
         make_contender(rival)  # refuses what it does not know now, rather than after the evolution

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from llamea_tune.sandbox.program import Limits
     from llamea_tune.spaces.space import Space
 
 RIVALS = "simulated_annealing,genetic_algorithm,diff_evo,pso,random_sample"
@@ -33,11 +34,30 @@ Jobs = Annotated[
     typer.Option("--jobs", "-j", min=1, help="Runs at the same time; by default one per core.", show_default=False),
 ]
 Baseline = Annotated[str, typer.Option(help="What scores are relative to: exact (calibrated) or published.")]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        help="Wall-clock seconds one run may take; by default 60 for a candidate or a class in a file, 300 for a named "
+        "strategy.",
+        show_default=False,
+    ),
+]
 AllowWeakSandbox = Annotated[
     bool, typer.Option("--allow-weak-sandbox", help="Run candidates even where the sandbox is below its minimum.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the outcome only.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")]
+
+
+def limits(timeout: float | None) -> Limits:
+    """What one run may use.
+
+    Raises:
+        SettingsError: The time is none.
+    """
+    from llamea_tune.sandbox.program import Limits
+
+    return Limits() if timeout is None else Limits(wall_s=timeout, cpu_s=timeout, named_s=timeout)
 
 
 def load(spaces: list[str] | None, t1: Path | None) -> list[Space]:

@@ -77,7 +77,7 @@ def show_strategy(
     if as_json:
         taken = {
             key: {"description": option.description, "default": _plain(option.default)}
-            for key, option in info.options.items()
+            for key, option in info.options_and_x0.items()
         }
         print_json({**_info_json(info, record), "options": taken, "record": asdict(record) if record else None})
         return
@@ -86,7 +86,7 @@ def show_strategy(
         out.print(escape(str(info.path)), soft_wrap=True)
     if record is not None:
         _show_record(record)
-    _show_options(info.options)
+    _show_options(info.options_and_x0)
 
 
 def _record(info: StrategyInfo) -> StrategyRecord | None:

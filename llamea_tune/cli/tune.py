@@ -69,7 +69,7 @@ def tune(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
     baseline: options.Baseline = "exact",
-    timeout: Annotated[float, typer.Option(help="Wall-clock seconds one run of a candidate may take.")] = 60.0,
+    timeout: options.Timeout = None,
     jobs: options.Jobs = None,
     study: Annotated[
         Path | None,
@@ -93,12 +93,9 @@ def tune(
     from llamea_tune.cli.tune_tables import as_data, show
     from llamea_tune.hpo import StudySettings, importances, rescore
     from llamea_tune.hpo import tune as make_study
-    from llamea_tune.sandbox.program import Limits
     from llamea_tune.scoring import Scorer
 
-    settings = StudySettings(
-        trials, repeats, seed, sampler, prune, baseline=baseline, limits=Limits(wall_s=timeout, cpu_s=timeout)
-    )
+    settings = StudySettings(trials, repeats, seed, sampler, prune, baseline=baseline, limits=options.limits(timeout))
     source = find_source(strategy, ranges)
     if export is not None:
         _check_export(source, export, strategy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 from string import Template
 
 from llamea_tune.candidate_code import Argument, CandidateCode, literal
@@ -12,82 +13,12 @@ from llamea_tune.export.request import ExportRequest
 
 _LINE_LENGTH = 88
 
-_TUNE = Template('''
-
-class _SearchEnded(BaseException):
-    """Ends a search that goes on after its budget is spent."""
-
-
-class _CostFunc(common.CostFunc):
-    """Kernel Tuner's cost function, with free repeats and an end to endless searches.
-
-    Kernel Tuner's live runner counts every request as an evaluation, known configs too.
-    """
-
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self._costs = {}
-        self._spent = False
-        self._useless = 0
-
-    def eval_all(self, xs, check_restrictions=True):
-        if self._spent:
-            raise _SearchEnded("the search went on after its budget was spent")
-        new = {tuple(x): x for x in xs if tuple(x) not in self._costs}
-        measured = len(self.unique_results)
-        try:
-            if new:
-                costs = super().eval_all(list(new.values()), check_restrictions)
-                self._costs.update(zip(new, costs, strict=True))
-            budget = self.tuning_options.budget
-            budget.raise_exception_if_done()
-            self.budget_spent_fraction = budget.get_fraction_consumed()
-            self._useless += 1
-            if len(self.unique_results) > measured:
-                self._useless = 0
-            if self._useless > max(10_000, 100 * measured):
-                raise StopCriterionReached("nothing new was asked for in a long time")
-        except StopCriterionReached:
-            self._spent = True
-            self.budget_spent_fraction = 1.0
-            raise
-        return [self._costs[tuple(x)] for x in xs]
-
-
-def tune(searchspace, runner, tuning_options):
-$refuse_x0    values = common.get_options(tuning_options.strategy_options, _options)
-    hyperparameters = dict(zip(_options, values, strict=True))
-    optimizer = $class_name(**hyperparameters)
-    kwargs = getattr(optimizer, "costfunc_kwargs", {"scaling": False, "snap": False})
-    cost_func = _CostFunc(searchspace, tuning_options, runner, **kwargs)
-    if kwargs.get("scaling"):
-        cost_func.get_bounds_x0_eps()
-    try:
-        optimizer(cost_func, searchspace)
-    except (StopCriterionReached, _SearchEnded) as stop:
-        if tuning_options.verbose:
-            print(stop)
-    return cost_func.results
-
-
-tune.__doc__ = common.get_strategy_docstring(
-    "$name",
-    _options,
-)
-''')
-
-_REFUSE_X0 = """    if "x0" in tuning_options.strategy_options:
-        raise ValueError("A starting point (x0) is not supported by this strategy.")
-"""
+_TUNE = Template((Path(__file__).parent / "wrapper.py.template").read_text(encoding="utf-8"))
 
 
 def render_module(request: ExportRequest, code: CandidateCode) -> str:
     """Source of the standalone module: the candidate's code, Kernel Tuner's `_options` and `tune` around it."""
-    tune = _TUNE.substitute(
-        name=request.name,
-        class_name=code.class_name,
-        refuse_x0="" if "x0" in code.defaults else _REFUSE_X0,
-    )
+    tune = _TUNE.substitute(name=request.name, class_name=code.class_name)
     body = with_imports(code).strip("\n")
     return f"{_header(request)}\n{body}\n\n\n{_options(code)}{tune}"
 

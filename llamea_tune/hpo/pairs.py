@@ -71,7 +71,8 @@ class PairRuns:
             spaces: The spaces.
             scales: Scale of each.
             jobs: Runs of programs to make at the same time; named strategies run one after the other.
-            limits: What a run of a program may use.
+            limits: What a run may use. Named strategies are held to it, so `run` them in a worker, which it ends;
+                None sets them none.
             allow_weak: Whether programs may run where the machine offers only a weaker sandbox.
         """
         self.spaces = tuple(spaces)
@@ -114,8 +115,10 @@ class PairRuns:
             jobs = [RunJob(pair.space, pair.seed, limit) for pair, limit in zip(pairs, limits, strict=True)]
             return self._sandbox.run_all(contender.program, jobs)
         results: list[RunResult] = []
+        limit_s = self._limits.named_s if self._limits else None
         for pair, limit in zip(pairs, limits, strict=True):
-            run = NamedRun(contender.strategy or "", contender.options, pair.seed, RunBudget(limit))
+            budget = RunBudget(limit)
+            run = NamedRun(contender.strategy or "", contender.options, pair.seed, budget, limit_s=limit_s)
             results.append(run_named(self.trusted[pair.space], run))
             if not results[-1].state.scorable:
                 break

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from llamea_tune.candidate import HyperparameterValue
 from llamea_tune.exceptions import SettingsError
-from llamea_tune.hpo.objective import FLOOR
 from llamea_tune.hpo.pairs import PairRuns, ordered_pairs
 from llamea_tune.hpo.samplers import SAMPLERS, make_sampler, optuna
 from llamea_tune.hpo.storage import StudyDirectory, fail_interrupted
 from llamea_tune.hpo.subject import Subject
-from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, record_of, run_trial
+from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, bury_trial, record_of, run_trial
 from llamea_tune.sandbox.program import Limits
 from llamea_tune.scoring.score import SpaceScale, space_scale
 from llamea_tune.scoring.seeds import run_seed
-from llamea_tune.scoring.workers import Workers
+from llamea_tune.scoring.workers import Lost, Workers
 from llamea_tune.spaces.space import Space
 
 if TYPE_CHECKING:
@@ -169,7 +168,7 @@ def tune(
             return record
 
         with Workers(make, jobs) as workers:
-            _make_trials(study, workers, settings.trials, observe or _ignore)
+            _make_trials(study, workers, settings, observe or _ignore)
         return study_result(study, subject.defaults, len(pairs))
 
 
@@ -206,24 +205,22 @@ def finished_trials(study: Study) -> list[Any]:
     return study.get_trials(deepcopy=False, states=(optuna().trial.TrialState.COMPLETE,))
 
 
-def _make_trials(study: Study, workers: Workers[int, TrialRecord], total: int, observe: Observer) -> None:
+def _make_trials(study: Study, workers: Workers[int, TrialRecord], settings: StudySettings, observe: Observer) -> None:
     """Make the missing trials. Each has a slot of its own, which its random choices come from."""
+    total = settings.trials
     while True:
         taken = {trial.user_attrs["slot"] for trial in finished_trials(study)}
         missing = [slot for slot in range(total) if slot not in taken]
         if not missing:
             return
         done = total - len(missing)
-        for number, record in workers.results(missing, last=lambda _: False):
+        for number, result in workers.results(missing, last=lambda _: False):
             done += 1
-            observe(TrialDone(record or _bury(study, missing[number]), done, total))
-
-
-def _bury(study: Study, slot: int) -> TrialRecord:
-    """End the trial of a process that died."""
-    running = study.get_trials(deepcopy=False, states=(optuna().trial.TrialState.RUNNING,))
-    dead = next(trial for trial in running if trial.user_attrs.get("slot") == slot)
-    return record_of(study.tell(dead.number, FLOOR))
+            if isinstance(result, Lost):
+                record = bury_trial(study, missing[number], result.reason(settings.limits.named_s))
+            else:
+                record = result
+            observe(TrialDone(record, done, total))
 
 
 def _header(subject: Subject, spaces: Sequence[Space], settings: StudySettings) -> dict[str, Any]:
@@ -236,7 +233,10 @@ def _header(subject: Subject, spaces: Sequence[Space], settings: StudySettings) 
         "defaults": dict(subject.defaults),
         "ranges": {name: asdict(entry) for name, entry in subject.ranges.items()},
         "spaces": [{"name": space.name, "content_hash": space.content_hash} for space in spaces],
-        **{name: value for name, value in asdict(settings).items() if name != "trials"},
+        **{name: value for name, value in asdict(settings).items() if name not in ("trials", "limits")},
+        "limits": {
+            name: value for name, value in asdict(settings.limits).items() if name != "named_s"
+        },  # free to change
     }
 
 

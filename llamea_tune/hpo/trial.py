@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from llamea_tune.candidate import HyperparameterRange, HyperparameterValue
 from llamea_tune.hpo.objective import FLOOR, run_score
 from llamea_tune.hpo.pairs import Pair, PairRuns
+from llamea_tune.hpo.samplers import optuna
 from llamea_tune.hpo.subject import Subject
 
 if TYPE_CHECKING:
@@ -88,6 +89,13 @@ def run_trial(
                 estimate = max(FLOOR, (best.value or 0.0) - behind)
                 return _finish(study, trial, estimate, TrialOutcome.PRUNED, len(scores))
     return _finish(study, trial, sum(scores) / len(scores), TrialOutcome.COMPLETE, len(scores))
+
+
+def bury_trial(study: Study, slot: int, reason: str) -> TrialRecord:
+    """End the trial in a slot, whose process did not."""
+    running = study.get_trials(deepcopy=False, states=(optuna().trial.TrialState.RUNNING,))
+    dead = next(trial for trial in running if trial.user_attrs.get("slot") == slot)
+    return _finish(study, optuna().trial.Trial(study, dead._trial_id), FLOOR, TrialOutcome.FAILED, 0, reason)
 
 
 def record_of(trial: FrozenTrial) -> TrialRecord:

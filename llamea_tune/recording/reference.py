@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llamea_tune.exceptions import RecordingError
+from llamea_tune.spaces.expressions import evaluate_values
 
 Arguments = list[Any]  # NumPy arrays and NumPy scalars
 Answer = list[NDArray[Any] | None]
@@ -101,15 +102,15 @@ def load_reference(t1_path: Path, specification: Mapping[str, Any], tune_params:
         raise RecordingError(f"{path} cannot be used ({type(err).__name__}: {err}); mend it") from err
 
 
+_MOST_ELEMENTS = 1 << 40
 _DTYPES = {"float": np.float32, "double": np.float64, "half": np.float16, "bool": np.bool_}
-_NAMES = {"max": max, "min": min, "sum": sum, "len": len}
 
 
 def _reference_from_t1(t1_path: Path, specification: Mapping[str, Any], tune_params: Mapping[str, Any]) -> Reference:
     described = specification.get("Arguments", [])
 
     def arguments(problem_size: Sequence[int], rng: np.random.Generator) -> Arguments:
-        names = {**_NAMES, **tune_params, "ProblemSize": problem_size}
+        names = {**tune_params, "ProblemSize": problem_size}
         return [_argument(t1_path, argument, names, rng) for argument in described]
 
     constant = {a["Name"]: i for i, a in enumerate(described) if a.get("MemType") == "Constant"}
@@ -126,8 +127,7 @@ def _argument(t1_path: Path, argument: Mapping[str, Any], names: dict[str, Any],
         ) from err
     if argument["MemoryType"] == "Scalar":
         return dtype.type(argument.get("FillValue", 0))
-    size = argument.get("Size", 1)
-    length = int(eval(size, {"__builtins__": {}}, names)) if isinstance(size, str) else int(size)
+    length = _length(t1_path, name, argument.get("Size", 1), names)
     if argument.get("FillType", "Constant") == "Constant":
         return np.full(length, argument.get("FillValue", 0), dtype=dtype)
     if argument["FillType"] == "Random":
@@ -135,3 +135,17 @@ def _argument(t1_path: Path, argument: Mapping[str, Any], names: dict[str, Any],
     raise RecordingError(
         f"{t1_path} fills argument {name} by {argument['FillType']!r}, which is not supported; add a reference.py"
     )
+
+
+def _length(t1_path: Path, name: str, size: Any, names: Mapping[str, Any]) -> int:
+    """Number of elements of an argument: a number, or an expression with the parameters' values and `ProblemSize`."""
+    try:
+        length = int(evaluate_values(size, names) if isinstance(size, str) else size)
+        if not 0 <= length <= _MOST_ELEMENTS:
+            raise ValueError(f"it is {length}")
+    except (ValueError, TypeError, OverflowError) as err:
+        raise RecordingError(
+            f"{t1_path} gives argument {name} the Size {size!r}, which is no length ({err}); write a number, or "
+            "arithmetic on ProblemSize and parameters"
+        ) from err
+    return length

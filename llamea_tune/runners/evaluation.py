@@ -8,7 +8,7 @@ by looking configs up. What is no config of the space as it stands goes through 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,6 +53,7 @@ def evaluate(cost_func: Any, runner: GatewayRunner, xs: Sequence[Any], check_res
 
     Raises:
         StopCriterionReached: The budget is gone, before the batch or with it.
+        TypeError: A position is none.
     """
     gateway = runner.gateway
     raise_if_done(gateway)
@@ -84,7 +85,14 @@ def evaluate(cost_func: Any, runner: GatewayRunner, xs: Sequence[Any], check_res
 
 
 def _find_nearest(cost_func: Any, x: Any, check_restrictions: bool) -> int | None:
-    """Number of the config that Kernel Tuner makes of a position that is no config of the space, None if it makes none."""
+    """Number of the config that Kernel Tuner makes of a position that is no config of the space, None if it makes none.
+
+    Raises:
+        TypeError: The position has no order; the strategy asks in a way that no request of its can ever be right.
+    """
+    if isinstance(x, Mapping | Set | str):
+        names = ", ".join(cost_func.searchspace.param_names)
+        raise TypeError(f"func takes a tuple of values, in the order {names}; it was given {x!r:.200}")
     config, is_legal = cost_func._normalize_and_validate_config(x, check_restrictions=check_restrictions)
     index: int | None = cost_func.searchspace.get_list_dict().get(tuple(config)) if is_legal else None
     return index

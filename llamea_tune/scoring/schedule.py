@@ -20,7 +20,7 @@ from llamea_tune.scoring.score import SpaceScale, latest_scale, space_scale
 from llamea_tune.scoring.scorecard import Scorecard
 from llamea_tune.scoring.seeds import run_seed
 from llamea_tune.scoring.trusted import NamedRun, TrustedSpace, find_strategy, run_named
-from llamea_tune.scoring.workers import Workers
+from llamea_tune.scoring.workers import Lost, Workers
 from llamea_tune.spaces.space import Space
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 _MEASURED_REPEAT = 0  # for own compute
-_DIED = RunResult(empty_trace(), RunState.KILLED, "its process died", RequestCounts(), float("nan"))
 
 
 @dataclass(frozen=True)
@@ -231,7 +230,7 @@ class Scorer:
         results = self._started_workers().results(tasks, last=lambda result: not result.state.scorable)
         with closing(results):
             for number, result in results:
-                yield number, result or _DIED
+                yield number, self._lost(result) if isinstance(result, Lost) else result
 
     def _named_run(self, contender: Contender, number: int, repeat: int, seed: int) -> NamedRun:
         return NamedRun(
@@ -241,7 +240,12 @@ class Scorer:
             self._budget(number, repeat),
             cold=repeat == _MEASURED_REPEAT,
             charged=self._charged,
+            limit_s=self._limits.named_s,
         )
+
+    def _lost(self, lost: Lost) -> RunResult:
+        state = RunState.TIMED_OUT if lost.timed_out else RunState.KILLED
+        return RunResult(empty_trace(), state, lost.reason(self._limits.named_s), RequestCounts(), float("nan"))
 
     def _started_workers(self) -> Workers[_Task, RunResult]:
         if self._workers is None:

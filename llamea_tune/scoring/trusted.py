@@ -23,12 +23,13 @@ from llamea_tune.exceptions import LlameaTuneError, MissingDependencyError, Stra
 from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.compute import ComputeClock
 from llamea_tune.runners.fast_searchspace import FastSearchspace
-from llamea_tune.runners.live_space import runner_for
+from llamea_tune.runners.live_space import LiveSpace, runner_for
 from llamea_tune.runners.meter import Meter, RunBudget
 from llamea_tune.runners.session import Tunable, run_strategy
 from llamea_tune.runners.trace import RunResult, RunState
 from llamea_tune.scoring.generators import owned_generators
 from llamea_tune.scoring.pyatf_technique import PREFIX, PyatfTechnique
+from llamea_tune.scoring.time_limit import ClockStopped, process_ends_after
 from llamea_tune.spaces.searchspace import build_searchspace
 from llamea_tune.spaces.space import Space
 
@@ -48,6 +49,8 @@ class NamedRun:
         budget: What it may spend.
         cold: Whether to measure the strategy's own compute, with cold neighbour caches as in a real tuning run.
         charged: Whether its own compute is charged to the run's clock; then it is measured too.
+        limit_s: Wall-clock seconds after which its process is ended, which must be a worker; None for no limit. What live
+            measurements take is left out.
     """
 
     strategy: str
@@ -56,6 +59,7 @@ class NamedRun:
     budget: RunBudget
     cold: bool = False
     charged: bool = False
+    limit_s: float | None = None
 
 
 class TrustedSpace:
@@ -63,7 +67,8 @@ class TrustedSpace:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self.runner = runner_for(space)
+        runner = runner_for(space)
+        self.runner = ClockStopped(runner) if isinstance(space, LiveSpace) else runner
         self.searchspace = build_searchspace(space.tune_params, space.value_indices, FastSearchspace)
 
     @cached_property
@@ -113,7 +118,7 @@ def run_named(trusted: TrustedSpace, run: NamedRun) -> RunResult:
     trusted.searchspace.begin_run(cold=compute is not None)
     state, reason = RunState.FINISHED, ""
     try:
-        with owned_generators(run.seed):
+        with process_ends_after(run.limit_s), owned_generators(run.seed):
             run_strategy(
                 strategy,
                 trusted.searchspace,

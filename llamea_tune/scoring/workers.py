@@ -13,16 +13,31 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import TracebackType
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from threadpoolctl import threadpool_limits
 
 from llamea_tune.sandbox.worker import ONE_THREAD
+from llamea_tune.scoring.time_limit import ran_out
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _FORK = multiprocessing.get_context("fork")
+
+
+class Lost(NamedTuple):
+    """What there is of a task whose process ended.
+
+    Attributes:
+        timed_out: Whether that was at a time limit.
+    """
+
+    timed_out: bool
+
+    def reason(self, limit_s: float) -> str:
+        """Why, in words; the limit is that of one run."""
+        return f"ran longer than {limit_s:g} s" if self.timed_out else "its process died"
 
 
 class Workers(Generic[Task, Result]):
@@ -54,7 +69,7 @@ class Workers(Generic[Task, Result]):
 
     def results(
         self, tasks: Sequence[Task], last: Callable[[Result], bool]
-    ) -> Generator[tuple[int, Result | None], None, None]:
+    ) -> Generator[tuple[int, Result | Lost], None, None]:
         """Do tasks; yield each one's number and result as it is done, in no certain order.
 
         Args:
@@ -62,7 +77,7 @@ class Workers(Generic[Task, Result]):
             last: Whether to begin no further tasks after such a result. All those before it are finished nevertheless.
 
         Yields:
-            Number and result; None if the process died.
+            Number and result, or that it is lost because the process died.
         """
         self._start_missing()
         waiting: Iterator[tuple[int, Task]] = iter(enumerate(tasks))
@@ -74,7 +89,7 @@ class Workers(Generic[Task, Result]):
                 for connection in [ready for ready in wait(list(busy)) if isinstance(ready, Connection)]:
                     number = busy.pop(connection)
                     result = self._receive(connection)
-                    if result is None or last(result):
+                    if isinstance(result, Lost) or last(result):
                         waiting = iter(())
                     elif connection in self._processes:
                         self._hand_out(connection, waiting, busy)
@@ -96,11 +111,12 @@ class Workers(Generic[Task, Result]):
         theirs.close()
         self._processes[ours] = process
 
-    def _end(self, connection: Connection) -> None:
+    def _end(self, connection: Connection) -> Lost:
         process = self._processes.pop(connection)
         process.kill()
         process.join()
         connection.close()
+        return Lost(ran_out(process.exitcode))
 
     def _hand_out(
         self, connection: Connection, waiting: Iterator[tuple[int, Task]], busy: dict[Connection, int]
@@ -110,12 +126,11 @@ class Workers(Generic[Task, Result]):
             busy[connection], task = following
             connection.send(task)
 
-    def _receive(self, connection: Connection) -> Result | None:
+    def _receive(self, connection: Connection) -> Result | Lost:
         try:
             result, error = connection.recv()
         except (EOFError, ConnectionError):
-            self._end(connection)
-            return None
+            return self._end(connection)
         if error is not None:
             raise error
         answer: Result = result
@@ -126,6 +141,7 @@ def _serve(connection: Connection, inherited: Sequence[Connection], do: Callable
     """Do tasks until the parent hangs up."""
     for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group; the parent ends its workers itself
         signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process at a time limit
     for other in inherited:
         other.close()
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -53,20 +53,21 @@ _RESTRICTION_NODES = (
 _HARMLESS_STRING = re.compile(r"[\w .-]*", re.ASCII)
 
 
-def evaluate_values(expression: str) -> Any:
+def evaluate_values(expression: str, names: Mapping[str, Any] | None = None) -> Any:
     """Evaluate an expression of literals, arithmetic, comprehensions and a few functions, such as `range`.
 
     Args:
         expression: Such as `"[1] + [2 * i for i in range(1, 11)]"`.
+        names: Numbers, texts, and sequences of them that it may name.
 
     Raises:
         ValueError: It holds anything else, fails, or takes too long.
     """
     try:
-        return _Evaluator().evaluate(ast.parse(expression.strip(), mode="eval").body, {})
+        return _Evaluator().evaluate(ast.parse(expression.strip(), mode="eval").body, names or {})
     except SyntaxError as err:
         raise ValueError(f"{expression!r} is no Python expression") from err
-    except (ArithmeticError, TypeError, RecursionError, MemoryError) as err:
+    except (ArithmeticError, LookupError, TypeError, RecursionError, MemoryError) as err:
         raise ValueError(f"{expression!r} cannot be evaluated: {err}") from err
 
 
@@ -120,7 +121,7 @@ class _Evaluator:
         self._count(1)
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
-            raise ValueError(f"a {type(node).__name__.lower()} is not allowed in a list of values")
+            raise ValueError(f"a {type(node).__name__.lower()} is not allowed")
         return method(node, names)
 
     def _count(self, steps: int) -> None:
@@ -130,12 +131,12 @@ class _Evaluator:
 
     def _constant(self, node: ast.Constant, _names: Mapping[str, Any]) -> Any:
         if not isinstance(node.value, (int, float, str)):
-            raise ValueError(f"{node.value!r} is not allowed in a list of values")
+            raise ValueError(f"{node.value!r} is not allowed")
         return node.value
 
     def _name(self, node: ast.Name, names: Mapping[str, Any]) -> Any:
         if node.id not in names:
-            raise ValueError(f"the name {node.id!r} is not known in a list of values")
+            raise ValueError(f"the name {node.id!r} is not known")
         return names[node.id]
 
     def _list(self, node: ast.List, names: Mapping[str, Any]) -> list[Any]:
@@ -150,13 +151,16 @@ class _Evaluator:
     def _tuple(self, node: ast.List, names: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(self._list(node, names))
 
+    def _subscript(self, node: ast.Subscript, names: Mapping[str, Any]) -> Any:
+        return self.evaluate(node.value, names)[self.evaluate(node.slice, names)]
+
     def _unaryop(self, node: ast.UnaryOp, names: Mapping[str, Any]) -> Any:
         return _OPERATORS[type(node.op)](self.evaluate(node.operand, names))
 
     def _binop(self, node: ast.BinOp, names: Mapping[str, Any]) -> Any:
         left, right = self.evaluate(node.left, names), self.evaluate(node.right, names)
         if type(node.op) not in _OPERATORS:
-            raise ValueError("this operator is not allowed in a list of values")
+            raise ValueError("this operator is not allowed")
         if isinstance(node.op, (ast.Pow, ast.LShift)) and abs(right) > _LARGEST_EXPONENT:
             raise ValueError(f"the exponent {right} is too large")
         if isinstance(node.op, ast.Mult):
@@ -185,7 +189,7 @@ class _Evaluator:
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.evaluate(comparator, names)
             if type(op) not in _OPERATORS:
-                raise ValueError("this comparison is not allowed in a list of values")
+                raise ValueError("this comparison is not allowed")
             if not _OPERATORS[type(op)](left, right):
                 return False
             left = right
@@ -214,7 +218,7 @@ class _Evaluator:
 
     def _call(self, node: ast.Call, names: Mapping[str, Any]) -> Any:
         if not isinstance(node.func, ast.Name) or node.func.id not in _FUNCTIONS or node.keywords:
-            raise ValueError(f"{ast.unparse(node)!r} is no call that a list of values may hold")
+            raise ValueError(f"{ast.unparse(node)!r} is no call that is allowed")
         arguments = [self._sized(self.evaluate(argument, names)) for argument in node.args]
         return _FUNCTIONS[node.func.id](*arguments)
 

@@ -76,6 +76,18 @@ class StrategyInfo:
             raise MissingDependencyError(message) from err
         return {name: StrategyOption(*option) for name, option in options.items()}
 
+    @cached_property
+    def options_and_x0(self) -> dict[str, StrategyOption]:
+        """Its own options, and `x0` where it is an exported strategy that takes configs to begin with.
+
+        Raises:
+            MissingDependencyError: See `options`.
+            StrategyError: See `options`.
+        """
+        strategy = strategy_map.get(self.name)
+        start = getattr(strategy.load(), "_X0", {}) if isinstance(strategy, GeneratedStrategy) else {}
+        return {**self.options, **{name: StrategyOption(*option) for name, option in start.items()}}
+
 
 def catalog() -> list[StrategyInfo]:
     """Every strategy that can be named: Kernel Tuner's, then the generated ones, the user's, and pyATF's if installed."""

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from llamea_tune.exceptions import CandidateCodeError, StrategyError
 from llamea_tune.strategies.catalog import PYATF_PREFIX, check_options, resolve
 
-_COMMA_OUTSIDE_BRACKETS = re.compile(r",(?![^\[(]*[\])])")
-
 
 class NamedStrategy(NamedTuple):
     """A strategy of the catalog, with `strategy_options` for it."""
@@ -35,7 +33,8 @@ def parse_strategy(text: str) -> NamedStrategy | StrategyFile:
             `"my_strategy.py:MyStrategy:alpha=0.5"`. Values are Python literals; anything else is a string.
 
     Raises:
-        StrategyError: The strategy or one of its options is unknown, or the file is not there, or its class is none to run.
+        StrategyError: The strategy or one of its options is unknown, the file is not there, its class is none to run, or
+            needs an argument that is not given.
         MissingDependencyError: Options are given for a strategy that needs a package which is not installed.
     """
     if match := re.fullmatch(r"(?P<path>.+\.py):(?P<cls>\w+)(?::(?P<options>.*))?", text.strip()):
@@ -50,12 +49,24 @@ def parse_strategy(text: str) -> NamedStrategy | StrategyFile:
 
 def _options(text: str, whole: str) -> dict[str, Any]:
     options: dict[str, Any] = {}
-    for part in _COMMA_OUTSIDE_BRACKETS.split(text) if text.strip() else []:
+    for part in _parts(text) if text.strip() else []:
         name, equals, value = part.partition("=")
         if not equals or not name.strip().isidentifier():
             raise StrategyError(f"{part.strip()!r} in {whole!r} is no option; write name=value.")
         options[name.strip()] = _value(value.strip())
     return options
+
+
+def _parts(text: str) -> list[str]:
+    """What stands between the commas that are outside of all brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "[(") - (character in ")]")
+        if character == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
 
 
 def _value(text: str) -> Any:
@@ -73,11 +84,17 @@ def _file(path: Path, class_name: str, options: dict[str, Any]) -> StrategyFile:
     from llamea_tune.candidate_code import CandidateCode
 
     try:
-        CandidateCode.read(path.read_text(encoding="utf-8"), class_name).checked()
+        code = CandidateCode.read(path.read_text(encoding="utf-8"), class_name)
+        missing = [entry.name for entry in code.arguments if entry.default is None and entry.name not in options]
+        code.checked(given={*options, *missing})
     except FileNotFoundError as err:
         raise StrategyError(f"There is no strategy file {path}; check the path.") from err
     except (OSError, UnicodeDecodeError) as err:
         raise StrategyError(f"The strategy file {path} cannot be read ({err}); it must be Python source.") from err
     except CandidateCodeError as err:
         raise StrategyError(f"The class {class_name} of {path} cannot be run: {err}.") from err
+    if missing:
+        values = [*(f"{name}={value}" for name, value in options.items()), *(f"{name}=VALUE" for name in missing)]
+        how = f"{path}:{class_name}:{','.join(values)}"
+        raise StrategyError(f"{class_name} needs a value for {', '.join(missing)}; give it as in {how}.")
     return StrategyFile(path, class_name, options)

@@ -7,6 +7,8 @@ Make a subclass in a test module and give it the strategy, by name or as an obje
         def strategy(self):
             return "my_strategy"
 
+What `llamea-tune export` wrote has to do more: `ExportedStrategyContract`.
+
 The tests tune with Kernel Tuner's own simulation on small spaces written to `tmp_path`; what was measured is counted at
 Kernel Tuner's runner, not by the strategy.
 """
@@ -16,6 +18,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +188,7 @@ class StrategyContract:
         assert requests.paid
 
     def test_x0_is_honoured_or_refused(self, strategy: Any, requests: Requests, tmp_path: Path) -> None:
-        """A starting point is measured, or the error names `x0`; it is never silently ignored."""
+        """A starting point is measured first, or the error names `x0`; it is never silently ignored."""
         space = _space("minimise")
         start = space.param_config(space.size // 2)
         try:
@@ -194,7 +197,63 @@ class StrategyContract:
             assert "x0" in str(err)
             assert not requests.paid
         else:
-            assert start in requests.paid
+            assert requests.paid[0] == start
+
+
+class ExportedStrategyContract(StrategyContract):
+    """The tests for a strategy that was exported: those for every strategy, and that it begins wherever it is told to."""
+
+    def test_x0_may_be_several_configs(self, strategy: Any, requests: Requests, tmp_path: Path) -> None:
+        """They are measured first, in order, failing ones too, each once; and the search goes on."""
+        space = _space("minimise")
+        failing = int(np.flatnonzero(space.failures)[0])
+        starts = [space.param_config(index) for index in (space.size - 1, failing, 0, 7)]
+        _tune(strategy, space, tmp_path, max_fevals=30, x0=[list(starts[0]), *starts[1:], starts[0]])
+        assert requests.paid[:4] == starts
+        assert len(requests.paid) == 30
+        assert len(requests.asked) == len(set(requests.asked))
+
+    def test_x0_is_paid_for(self, strategy: Any, requests: Requests, tmp_path: Path) -> None:
+        """No more is measured than the budget allows."""
+        space = _space("minimise")
+        starts = [space.param_config(index) for index in range(5)]
+        _tune(strategy, space, tmp_path, max_fevals=3, x0=starts)
+        assert requests.paid == starts[:3]
+
+    def test_x0_gets_the_values_of_the_space(self, strategy: Any, requests: Requests, tmp_path: Path) -> None:
+        """Equal values of another type are the space's own to the runner; booleans are not taken for numbers."""
+        params: dict[str, tuple[ParamValue, ...]] = {"a": ("test", True, 2.5), "b": (16, 32), "c": (True, False)}
+        space = synthetic_space(4, tune_params=params, kept=1.0, failing=0.0)
+        _tune(strategy, space, tmp_path, max_fevals=4, x0=[[True, 32.0, 1], ["test", np.int64(16), False]])
+        assert [[*map(repr, config)] for config in requests.paid[:2]] == [
+            ["True", "32", "True"],
+            ["'test'", "16", "False"],
+        ]
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [(16, 1), (16, 1, 1, 0.5, True, "nonsuch"), (16, 1, 1, 0.25, True, "row"), 16, "row", {"tile": 1}],
+        ids=repr,
+    )
+    @pytest.mark.parametrize("several", [False, True])
+    def test_x0_that_is_no_config_is_refused(
+        self, strategy: Any, requests: Requests, tmp_path: Path, wrong: Any, several: bool
+    ) -> None:
+        """In one sentence that names `x0`, before anything is measured."""
+        space = _space("minimise")
+        x0 = [space.param_config(0), wrong] if several else wrong
+        with pytest.raises(ValueError, match=r"\Ax0 .*\.\Z"):
+            _tune(strategy, space, tmp_path, max_fevals=5, x0=x0)
+        assert not requests.paid
+
+    def test_x0_that_is_not_permitted_is_refused(self, strategy: Any, requests: Requests, tmp_path: Path) -> None:
+        """As one that is no config."""
+        space = _space("minimise")
+        permitted = {space.param_config(index) for index in range(space.size)}
+        forbidden = next(config for config in product(*space.tune_params.values()) if config not in permitted)
+        with pytest.raises(ValueError, match=r"\Ax0 .* restrictions .*\.\Z"):
+            _tune(strategy, space, tmp_path, max_fevals=5, x0=[forbidden])
+        assert not requests.paid
 
 
 def _seed(seed: int) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_tuner.interface import strategy_map
 
 FAST = ("--baseline", "published")  # the exact one takes seconds to compute
 
@@ -161,6 +162,20 @@ def test_a_strategy_that_takes_too_long_is_a_row(command, caches, own_folders):
     best, slow = done.json["strategies"]
     assert best["strategy"] == "mls" and best["score"] is not None
     assert slow["score"] is None and slow["failures"]["small/one"]
+
+
+def test_a_named_strategy_that_takes_too_long_is_a_row(command, caches, monkeypatch):
+    class Endless:
+        def tune(self, searchspace, runner, tuning_options):
+            while True:
+                pass
+
+    monkeypatch.setitem(strategy_map, "endless", Endless())
+    done = command("benchmark", "endless", "mls", "-s", caches / "one.json", "-n", 2, "--timeout", 1, "--json", *FAST)
+    assert done.code == 0
+    _, endless = done.json["strategies"]
+    assert endless["score"] is None
+    assert endless["failures"] == {"small/one": "ran longer than 1 s"}
 
 
 def test_one_run_has_no_interval(command, caches):

@@ -72,6 +72,12 @@ def test_show_tells_options_with_defaults(command):
     assert taken["popsize"]["default"] == default
 
 
+def test_show_tells_that_exported_strategies_take_x0(command, exported):
+    line = next(line for line in command("strategies", "show", "wanderer").out.splitlines() if line.startswith("x0"))
+    assert "Configs to measure first" in line
+    assert command("strategies", "show", "wanderer", "--json").json["options"]["x0"]["default"] is None
+
+
 @pytest.mark.parametrize("name", sorted(name for name in strategy_map if "pyatf" not in name))
 def test_show_works_for_every_strategy(command, name):
     done = command("strategies", "show", name, "--json")

@@ -6,8 +6,10 @@ import sys
 
 import pytest
 
+from llamea_tune._bundled import bundled_path
 from llamea_tune.exceptions import ExportError
 from llamea_tune.export import export_strategy
+from llamea_tune.export.reopen import reopen_strategy
 
 
 def test_refuses_to_overwrite(walker, request_for, tmp_path):
@@ -16,6 +18,13 @@ def test_refuses_to_overwrite(walker, request_for, tmp_path):
     with pytest.raises(ExportError, match="exists already"):
         export_strategy(request_for(walker, hyperparameters={"step": 3.0}), tmp_path)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("path", sorted(bundled_path("strategies_generated").glob("*.py")), ids=lambda path: path.stem)
+def test_bundled_strategies_are_what_export_writes_today(path, tmp_path):
+    made = export_strategy(reopen_strategy(path), tmp_path)
+    assert made.code_path.read_text() == path.read_text()
+    assert made.record_path.read_text() == path.with_suffix(".json").read_text()
 
 
 @pytest.mark.parametrize("suffix", [".py", ".json"])

@@ -2,9 +2,11 @@
 
 import dataclasses
 import json
+import time
 
 import optuna
 import pytest
+from kernel_tuner.interface import strategy_map
 
 from llamea_tune.candidate import HyperparameterRange
 from llamea_tune.exceptions import MissingDependencyError, RunDirectoryError, SettingsError
@@ -148,3 +150,24 @@ def test_a_sampler_whose_package_is_missing_says_so(tune, sampler, climbing, spa
     monkeypatch.setattr("llamea_tune.hpo.samplers.find_spec", lambda _name: None)
     with pytest.raises(MissingDependencyError, match="pip install"):
         tune(climbing, spaces, dataclasses.replace(SETTINGS, sampler=sampler), tmp_path / "study")
+
+
+def test_a_named_strategy_that_takes_too_long_is_a_failed_trial(tune, spaces, tmp_path, monkeypatch):
+    class Napping:
+        def __init__(self):
+            self._options = {"nap": ("seconds to wait", 0.0)}
+
+        def tune(self, searchspace, runner, tuning_options):
+            runner.run(searchspace.list[:3], tuning_options)
+            time.sleep(60.0 if tuning_options.strategy_options.get("nap", 0.0) > 0.5 else 0.0)
+
+    monkeypatch.setitem(strategy_map, "napping", Napping())
+    declared = {"nap": HyperparameterRange("float", 0.0, 1.0)}
+    subject = make_subject(Contender("napping", "napping"), declared)
+    settings = dataclasses.replace(SETTINGS, trials=6, limits=Limits(named_s=1.0), sampler="random")
+    for _ in ("new", "continued"):
+        result = tune(subject, spaces, settings, tmp_path / "study", jobs=2)
+        failed = {trial.number: trial for trial in result.trials if trial.outcome is TrialOutcome.FAILED}
+        assert {number for number, trial in failed.items() if trial.values["nap"] > 0.5} == set(failed) != set()
+        assert {(trial.reason, trial.value) for trial in failed.values()} == {("ran longer than 1 s", FLOOR)}
+        assert len(result.trials) == 6

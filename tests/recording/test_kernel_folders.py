@@ -15,7 +15,7 @@ from kernel_tuner.file_utils import get_input_file
 from llamea_tune._bundled import bundled_path
 from llamea_tune.exceptions import LlameaTuneError, RecordingError
 from llamea_tune.recording import Bench, KernelFolder
-from llamea_tune.recording.reference import BLOCK, Reference
+from llamea_tune.recording.reference import BLOCK, Reference, load_reference
 
 BUNDLED = sorted(path for path in bundled_path("searchspaces").iterdir() if path.is_dir())
 SMALL = {"matmul_openmp": (384, 384), "stencil_openmp": (150, 150)}
@@ -131,6 +131,39 @@ def test_arguments_come_from_the_description_where_there_is_no_reference(make_ke
     kernel.t1_path.write_text(json.dumps(t1).replace('"MemType": "Constant"', '"MemType": "Global"'))
     with Bench(KernelFolder.load(kernel.t1_path), iterations=1) as bench:
         assert "time" in bench.measure(kernel.param_configs[0])
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        "().__class__.__base__.__subclasses__()",
+        "[c for c in ().__class__.__base__.__subclasses__() if c.__name__ == 'Popen'][0](['touch', 'escaped'])",
+        "__import__('os').system('touch escaped')",
+        "open('escaped', 'w').write('x')",
+        "(lambda: 8)()",
+        "max.__self__.exec('1')",
+        "ProblemSize.append(1) or 8",
+        "9**9**9",
+        "float('inf')",
+        "ProblemSize[1]",
+        "1024 *",
+        "-8",
+        "unknown",
+        10**15,
+        [8],
+        None,
+    ],
+)
+def test_a_size_that_is_no_length_is_refused_and_never_run(make_kernel, monkeypatch, size):
+    kernel = make_kernel()
+    monkeypatch.chdir(kernel.t1_path.parent)
+    (kernel.t1_path.parent / "reference.py").unlink()
+    vector = {"Name": "out", "Type": "float", "MemoryType": "Vector", "Size": size, "FillType": "Constant"}
+    specification = {"Arguments": [vector]}
+    reference = load_reference(kernel.t1_path, specification, {"block": (1, 2)})
+    with pytest.raises(RecordingError, match=r"gives argument out the Size .* no length"):
+        reference.arguments([8], np.random.default_rng(1))
+    assert not Path("escaped").exists()
 
 
 def test_arguments_that_do_not_fit_the_kernel_are_refused(make_kernel: Callable[..., KernelFolder]):

@@ -11,6 +11,8 @@ import time
 
 import numpy as np
 import pytest
+from kernel_tuner.interface import strategy_map
+from kernel_tuner.strategies.common import CostFunc
 
 from llamea_tune.exceptions import SettingsError, StrategyError
 from llamea_tune.runners import RunBudget
@@ -100,6 +102,34 @@ def test_a_failing_program_is_a_failure_with_a_reason():
     assert card.failure is RunState.FAILED
     assert "undefined" in card.reason
     assert card.mean is None
+
+
+@pytest.mark.parametrize(
+    "wrong", ["dict(zip(searchspace.param_names, config))", "set(config)", "','.join(map(str, config))"]
+)
+def test_to_ask_for_what_is_no_config_is_a_failure(wrong):
+    code = PROGRAM.code.replace(
+        "func(searchspace.get_random_sample(1)[0])", f"config = searchspace.list[0]; func({wrong})"
+    )
+    with Scorer(SPACES, repeats=5, seed=5, allow_weak=True) as scorer:
+        card = scorer.score(Contender("mapping", program=Program(code, "Blind")))
+    assert card.failure is RunState.FAILED
+    assert "func takes a tuple of values, in the order block_size_x, block_size_y" in card.reason
+    assert "(line 7 in __call__)" in card.reason
+
+
+def test_a_named_strategy_that_does_so_fails_too(monkeypatch):
+    class Mapping:
+        def tune(self, searchspace, runner, tuning_options):
+            func = CostFunc(searchspace, tuning_options, runner, snap=False)
+            while func.budget_spent_fraction < 1:
+                func(dict(zip(searchspace.param_names, searchspace.list[0], strict=True)))
+
+    monkeypatch.setitem(strategy_map, "mapping", Mapping())
+    with Scorer(SPACES, repeats=5, seed=5) as scorer:
+        card = scorer.score(Contender("mapping", "mapping"))
+    assert card.failure is RunState.FAILED
+    assert "it was given {'block_size_x':" in card.reason
 
 
 def test_a_failing_strategy_is_a_failure_with_a_reason():

@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from llamea_tune.scoring.workers import Workers
+from llamea_tune.scoring.time_limit import process_ends_after
+from llamea_tune.scoring.workers import Lost, Workers
 
 
 def test_every_task_is_done_once_whatever_the_order():
@@ -23,8 +24,23 @@ def test_what_was_begun_before_a_last_result_is_finished():
 
 def test_a_process_that_dies_is_replaced():
     with Workers(lambda n: os._exit(1) if n == 1 else n, 1) as workers:
-        assert dict(workers.results([0, 1, 2], last=lambda _: False)) == {0: 0, 1: None}
+        assert dict(workers.results([0, 1, 2], last=lambda _: False)) == {0: 0, 1: Lost(timed_out=False)}
         assert dict(workers.results([2, 3], last=lambda _: False)) == {0: 2, 1: 3}
+
+
+@pytest.mark.parametrize("spin", ["pass", "sum(range(10**10))", "time.sleep(60)"])
+def test_a_task_ends_at_its_limit_whatever_it_does(spin):
+    def do(n):
+        with process_ends_after(0.2):
+            while n:
+                exec(spin)
+        return n
+
+    with Workers(do, 1) as workers:
+        started = time.monotonic()
+        assert dict(workers.results([0, 1], last=lambda _: False)) == {0: 0, 1: Lost(timed_out=True)}
+        assert time.monotonic() - started < 10
+        assert dict(workers.results([0], last=lambda _: False)) == {0: 0}
 
 
 def test_numerical_libraries_use_one_thread():

@@ -69,11 +69,23 @@ def test_values_are_what_python_makes_of_them(expression: str) -> None:
         "[1 if 1 is 1 else 2]",
         "[i for i, j in [(1, 2)]]",
         "[2**1000 * 2**1000]",
+        "[1, 2][2]",
+        "[1, 2][0:1]",
+        "{}['a']",
+        "5[0]",
     ],
 )
 def test_anything_but_plain_values_is_refused(expression: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         evaluate_values(expression)
+
+
+def test_names_stand_for_what_they_are_given() -> None:
+    names = {"ProblemSize": [4096, 512], "filter_width": (3, 17), "x": 2.5}
+    for expression in ("(ProblemSize[0] + max(filter_width) - 1) * ProblemSize[-1]", "x * len(filter_width)"):
+        assert evaluate_values(expression, names) == eval(expression, dict(names))
+    with pytest.raises(ValueError, match="not known"):
+        evaluate_values("ProblemSize[0] * y", names)
 
 
 @settings(deadline=None)

@@ -79,6 +79,20 @@ def test_as_a_wrapped_class(exported, space, cache):
     assert len(measured(space, results)) == 40
 
 
+def test_x0_every_way_in_simulation(exported, own_strategy_map, space, cache):
+    register_folder(exported.code_path.parent)
+    module = load(exported.code_path)
+    starts = [space.param_config(700), space.param_config(3)]
+    for strategy in ("ranked_annealing", module, OptAlgWrapper(module.RankedAnnealing())):
+        for x0, first in ((starts, starts), (list(starts[0]), starts[:1])):
+            results = simulate(strategy, space, cache, {"max_fevals": 10, "x0": x0})
+            assert [tuple(r[name] for name in space.param_names) for r in results[: len(first)]] == first
+        with pytest.raises(ValueError, match="x0 has 'nonsuch' for method; give one of"):
+            simulate(strategy, space, cache, {"x0": [*starts[0][:-1], "nonsuch"]})
+    results = simulate(OptAlgWrapper(module.RankedAnnealing(cooling=0.9, x0=starts)), space, cache, {"max_fevals": 5})
+    assert [tuple(r[name] for name in space.param_names) for r in results[:2]] == starts
+
+
 def test_live_on_a_c_kernel(exported, own_strategy_map):
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not installed")
@@ -95,8 +109,10 @@ def test_live_on_a_c_kernel(exported, own_strategy_map):
         iterations=2,
         quiet=True,
         strategy="ranked_annealing",
-        strategy_options={"max_fevals": 5},
+        strategy_options={"max_fevals": 5, "x0": [[2, True, "strided"], [4, False, "plain"]]},
     )
+    first = [(result["unroll"], result["reverse"], result["order"]) for result in results[:2]]
+    assert first == [(2, True, "strided"), (4, False, "plain")]
     distinct = {(result["unroll"], result["reverse"], result["order"]) for result in results}
     assert len(distinct) == 5
     assert all(result["time"] > 0 for result in results)
@@ -141,7 +157,7 @@ def t1_description(space, kernel):
     }
 
 
-def tune_t1(exported, tmp_path, **options):
+def tune_t1(exported, tmp_path, *, in_order=False, **options):
     space = synthetic_space(1, kept=1.0)
     kernel = tmp_path / "synthetic.cu"
     kernel.write_text("float synthetic(int n) { return 0.0f; }")
@@ -156,11 +172,21 @@ def tune_t1(exported, tmp_path, **options):
         strategy=exported.class_name,
         strategy_options={"custom_search_method_path": str(exported.code_path), **options},
     )
+    if in_order:
+        return [tuple(result[name] for name in space.param_names) for result in results]
     return measured(space, results)
 
 
 def test_through_t1(exported, tmp_path):
     assert len(tune_t1(exported, tmp_path, memory=5)) == 30
+
+
+def test_through_t1_x0(exported, tmp_path):
+    space = synthetic_space(1, kept=1.0)
+    starts = [space.param_config(700), space.param_config(3)]
+    assert tune_t1(exported, tmp_path, in_order=True, x0=starts)[:2] == starts
+    with pytest.raises(ValueError, match=r"x0 has .* 2 values for 6 parameters"):
+        tune_t1(exported, tmp_path, x0=[16, 1])
 
 
 def test_through_t1_unknown_options_are_refused(exported, tmp_path):
@@ -176,7 +202,8 @@ from llamea_tune.testing.spaces import synthetic_space
 
 assert interface.__file__.startswith(sys.argv[1]), interface.__file__
 space = synthetic_space(1)
-results = simulate("copied_annealing", space, sys.argv[2], {"max_fevals": 25})
+results = simulate("copied_annealing", space, sys.argv[2], {"max_fevals": 25, "x0": space.param_config(700)})
+assert tuple(results[0][name] for name in space.param_names) == space.param_config(700)
 assert "cooling: Factor on the temperature after every step, default 0.95" in interface.strategy_map["copied_annealing"].tune.__doc__
 try:
     simulate("copied_annealing", space, sys.argv[2], {"max_fevals": 25, "no_such_option": 1})

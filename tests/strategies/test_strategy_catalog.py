@@ -66,6 +66,10 @@ NAMED = {
         "simulated_annealing",
         {"T": 0.5, "x0": (1, 2), "max_fevals": 9},
     ),
+    "simulated_annealing:x0=[[1, 2], [3, 'a,b']],T=0.5": (
+        "simulated_annealing",
+        {"x0": [[1, 2], [3, "a,b"]], "T": 0.5},
+    ),
     "pyatf:torczon": ("pyatf:torczon", {}),
     "pso:": ("pso", {}),
 }
@@ -101,6 +105,28 @@ WRONG = {
 def test_what_is_wrong_is_said(text):
     with pytest.raises(StrategyError, match=WRONG[text]):
         parse_strategy(text)
+
+
+NEEDING = """
+class Needing:
+    def __init__(self, rate, *, step, size=3):
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "missing", "how"),
+    [
+        ("", "rate, step", "Needing:rate=VALUE,step=VALUE"),
+        (":step=2,size=4", "rate", "Needing:step=2,size=4,rate=VALUE"),
+    ],
+)
+def test_arguments_that_a_class_needs_are_asked_for(tmp_path, given, missing, how):
+    path = tmp_path / "needing.py"
+    path.write_text(NEEDING)
+    with pytest.raises(StrategyError, match=rf"Needing needs a value for {missing}; give it as in .*{how}\."):
+        parse_strategy(f"{path}:Needing{given}")
+    assert parse_strategy(f"{path}:Needing:rate=1,step=2").options == {"rate": 1, "step": 2}
 
 
 def test_file_without_the_class(exported, tmp_path):

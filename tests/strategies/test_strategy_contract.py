@@ -9,7 +9,7 @@ from kernel_tuner.interface import strategy_map
 from kernel_tuner.strategies.wrapper import OptAlg, OptAlgWrapper
 
 from llamea_tune.strategies import GeneratedStrategy
-from llamea_tune.testing.strategy_contract import StrategyContract
+from llamea_tune.testing.strategy_contract import ExportedStrategyContract, StrategyContract
 
 BUNDLED = sorted(name for name, s in strategy_map.items() if isinstance(s, GeneratedStrategy) and s.bundled)
 
@@ -21,13 +21,13 @@ def load(path):
     return module
 
 
-class TestExportedSample(StrategyContract):
+class TestExportedSample(ExportedStrategyContract):
     @pytest.fixture
     def strategy(self, exported):
         return load(exported.code_path)
 
 
-class TestBundledStrategies(StrategyContract):
+class TestBundledStrategies(ExportedStrategyContract):
     @pytest.fixture(params=BUNDLED)
     def strategy(self, request):
         return request.param

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from llamea_tune.export import read_record
-from llamea_tune.testing.strategy_contract import StrategyContract
+from llamea_tune.testing.strategy_contract import ExportedStrategyContract
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "adding-a-strategy.md"
 
@@ -16,7 +16,7 @@ def block_with(text: str) -> str:
     return next(block for block in blocks if text in block)
 
 
-class TestExampleKeepsTheContract(StrategyContract):
+class TestExampleKeepsTheContract(ExportedStrategyContract):
     @pytest.fixture
     def strategy(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
@@ -32,4 +32,4 @@ class TestExampleKeepsTheContract(StrategyContract):
 def test_example_of_the_contract_is_a_contract():
     namespace = {}
     exec(block_with("class TestMyStrategy"), namespace)
-    assert issubclass(namespace["TestMyStrategy"], StrategyContract)
+    assert issubclass(namespace["TestMyStrategy"], ExportedStrategyContract)
