@@ -5,23 +5,24 @@ from __future__ import annotations
 import logging
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from llamea_tune.candidate import HyperparameterRange
 from llamea_tune.proposals.blocks import Answer, clean, split
 from llamea_tune.proposals.edits import apply_edits, find_edits, without_edits
+from llamea_tune.proposals.json_answer import as_blocks
 from llamea_tune.proposals.program import Outline, outline
 from llamea_tune.proposals.proposal import ProposalError
 from llamea_tune.proposals.ranges import check_ranges, read_json_object
+from llamea_tune.proposals.sources import sources
+from llamea_tune.proposals.thinking import is_thinking_aloud
 
 _log = logging.getLogger(__name__)
 
-_PYTHON = ("", "python", "python3", "py")
 _JSON = ("", "json", "jsonc", "json5")
-_DERIVES = re.compile(r"^class\s+\w+\s*\([^)]*\bOptAlg\b", re.MULTILINE)
 _DESCRIPTION = re.compile(r"^[\s#>*_\d.)-]*description[\s*_]*[:\u2014-][\s*_]*(?P<text>\S.*)$", re.IGNORECASE)
-_CODE_QUOTES = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'"})
 _LONGEST_DESCRIPTION = 400
 
 
@@ -33,12 +34,14 @@ class Reply(NamedTuple):
         code: The whole source.
         description: What the algorithm does, on one line.
         ranges: Declared ranges of its hyperparameters that make sense.
+        refused_ranges: A sentence on each other one.
     """
 
     class_name: str
     code: str
     description: str
     ranges: Mapping[str, HyperparameterRange]
+    refused_ranges: tuple[str, ...] = ()
 
 
 def parse_reply(text: str, parent_code: str | None = None) -> Reply:
@@ -54,12 +57,12 @@ def parse_reply(text: str, parent_code: str | None = None) -> Reply:
     text = clean(text)
     if not text.strip():
         raise ProposalError("the answer is empty")
-    answer = split(without_edits(text))
+    answer = split(as_blocks(without_edits(text)))
     code, shape = _program(text, answer, parent_code)
     ranges, notes = check_ranges(_declared_ranges(answer), shape.defaults)
     for note in notes:
         _log.info("%s: %s", shape.class_name, note)
-    return Reply(shape.class_name, code, _description(answer, shape), ranges)
+    return Reply(shape.class_name, code, _description(answer, shape), ranges, notes)
 
 
 def _program(text: str, answer: Answer, parent_code: str | None) -> tuple[str, Outline]:
@@ -72,7 +75,7 @@ def _program(text: str, answer: Answer, parent_code: str | None) -> tuple[str, O
             return code, outline(code)
         except ProposalError as err:
             problem = err
-    for code in _sources(answer):
+    for code in sources(answer):
         try:
             return code, outline(code)
         except ProposalError as err:
@@ -81,16 +84,6 @@ def _program(text: str, answer: Answer, parent_code: str | None) -> tuple[str, O
         what = "only edits, where a whole class was asked for" if edits else "no Python code"
         problem = ProposalError(f"the answer holds {what}")
     raise problem
-
-
-def _sources(answer: Answer) -> Iterator[str]:
-    """What may be the source, the likeliest first: the last block with the class, then other blocks."""
-    python = [content for language, content in answer.blocks if language in _PYTHON and content.strip()]
-    python.sort(key=lambda content: _DERIVES.search(content) is not None)
-    for content in reversed(python):
-        yield content.strip("\n") + "\n"
-        if content.translate(_CODE_QUOTES) != content:
-            yield content.translate(_CODE_QUOTES).strip("\n") + "\n"
 
 
 def _declared_ranges(answer: Answer) -> Mapping[str, Any]:
@@ -111,10 +104,11 @@ def _declared_ranges(answer: Answer) -> Mapping[str, Any]:
 
 
 def _description(answer: Answer, shape: Outline) -> str:
-    """The line that begins with `Description:`, or the first line of prose, of the docstring, or the class's name."""
+    """The last line that begins with `Description:`, or the first of prose, of the docstring, or the class's name."""
     lines = [line.strip() for line in answer.prose.split("\n")]
-    named = (found["text"] for found in map(_DESCRIPTION.match, lines) if found)
-    plain = (line for line in lines if line and line[0].isalpha() and not line.endswith(":"))
+    named = (found["text"] for found in map(_DESCRIPTION.match, reversed(lines)) if found)
+    told = takewhile(lambda line: not is_thinking_aloud(line), lines)
+    plain = (line for line in told if line and line[0].isalpha() and not line.endswith(":"))
     doc = (line for line in shape.doc.split("\n") if line.strip())
     text = next(named, None) or next(plain, None) or next(doc, None) or shape.class_name
     text = " ".join(text.strip("*_`# ").split()) or shape.class_name
