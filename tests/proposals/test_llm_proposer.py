@@ -14,6 +14,7 @@ from llamea_tune.llm import Completion, CompletionError, Prompt
 from llamea_tune.llm.exchanges import exchange_to_json
 from llamea_tune.llm.replay import Replay
 from llamea_tune.proposals import LLMProposer, ProposalError, make_proposer
+from llamea_tune.proposals.program import fingerprint
 from llamea_tune.testing.proposer_contract import EXAMPLE_CODE, ProposerContract, example_task
 
 CHILD_CODE = EXAMPLE_CODE.replace("ExampleSearch", "WiderSearch").replace("n_initial=10", "n_initial=10, width=2")
@@ -115,6 +116,17 @@ def test_a_second_bad_answer_ends_it(answer, reason):
     assert len(llm.prompts) == 2
     assert reason in llm.prompts[1].user
     assert [e.prompt for e in raised.value.exchanges] == llm.prompts
+
+
+def test_what_was_tried_before_goes_back_once():
+    tried = CHILD_CODE.replace("WiderSearch", "OlderSearch") + "# the same but for name and comment\n"
+    task = replace(example_task("mutate"), seen=frozenset({fingerprint(tried)}))
+    llm = Script(ANSWER, ANSWER.replace("width=2", "width=3"))
+    assert "width=3" in LLMProposer(llm).propose(task).code
+    assert "It cannot be used: it is the same program as one tried before" in llm.prompts[1].user
+    stubborn = Script(ANSWER)
+    assert LLMProposer(stubborn).propose(task).code == CHILD_CODE  # which is for others to refuse
+    assert len(stubborn.prompts) == 2
 
 
 def test_a_copy_of_either_parent_is_no_crossover():
