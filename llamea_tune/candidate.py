@@ -31,6 +31,19 @@ class HyperparameterRange:
     log: bool = False
     choices: tuple[HyperparameterValue, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself.
+
+        Raises:
+            ValueError: `low` is above `high`, or the scale cannot be logarithmic.
+        """
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"low {self.low:g} is above high {self.high:g}")
+        if self.log and self.kind == "categorical":
+            raise ValueError("log is for numbers, not for choices")
+        if self.log and (self.low is None or self.low <= 0):
+            raise ValueError(f"log needs low above 0, not {self.low}")
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -47,6 +60,7 @@ class Candidate:
         parents: Ids of the candidates it was made from.
         ranges: Declared ranges of its hyperparameters (the arguments of `__init__`), by name.
         hyperparameters: Tuned values to run it with in place of defaults.
+        refused_ranges: A sentence on each range that was declared and makes no sense, fit to be shown to the proposer.
     """
 
     id: str
@@ -59,6 +73,7 @@ class Candidate:
     parents: tuple[str, ...] = ()
     ranges: Mapping[str, HyperparameterRange] = field(default_factory=dict)
     hyperparameters: Mapping[str, HyperparameterValue] = field(default_factory=dict)
+    refused_ranges: tuple[str, ...] = ()
 
     def with_hyperparameters(self, values: Mapping[str, HyperparameterValue]) -> Candidate:
         """The candidate with other tuned values."""
@@ -91,6 +106,21 @@ class CandidateState(StrEnum):
 
 
 @dataclass(frozen=True)
+class Failure:
+    """Where a candidate failed, beside the reason.
+
+    Attributes:
+        space: The search space that the run was on; empty where there was no run.
+        line: The line of the code that the reason names, number and text; empty where it names none.
+        others: What the runs on each other space gave until then: their score, None where there was none.
+    """
+
+    space: str = ""
+    line: str = ""
+    others: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """What scoring a candidate gave.
 
@@ -103,6 +133,7 @@ class Evaluation:
         repeats: Runs per search space behind each score.
         own_compute_ms: The candidate's own compute per measurement it paid for, in milliseconds.
         notes: Counts worth knowing, such as invalid or repeated requests.
+        failure: Where it failed, where that is known.
     """
 
     state: CandidateState
@@ -113,6 +144,7 @@ class Evaluation:
     repeats: int = 0
     own_compute_ms: float | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
+    failure: Failure | None = None
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,8 @@ def _read_ranges(path: Path, subject: Subject) -> Ranges:
     defaults = _all_defaults(subject)
     found, notes = check_ranges(declared, dict(defaults))
     if notes:
-        raise StrategyError(f"{path}: {notes[0]}; {subject.contender.label} has: {', '.join(defaults)}.")
+        known = f"{subject.contender.label} has {', '.join(defaults)}"
+        raise StrategyError(f"{path}: {notes[0]}; mend it, or leave it out ({known}).")
     return found
 
 

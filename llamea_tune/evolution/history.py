@@ -65,6 +65,11 @@ class History:
         return [entry for entry in self.all() if entry.evaluation.state is CandidateState.SCORED]
 
     def broken(self) -> list[Scored]:
-        """Those whose code failed in a way that a proposer may repair, oldest first."""
+        """Those whose code failed in a way that a proposer may repair, and that none has mended, oldest first."""
         repairable = (CandidateState.REJECTED, CandidateState.FAILED, CandidateState.TIMED_OUT, CandidateState.KILLED)
-        return [entry for entry in self.all() if entry.evaluation.state in repairable]
+        mended: set[str] = set()
+        for entry in reversed(self.all()):  # repairs come after what they repair, and may need repair themselves
+            candidate, state = entry.candidate, entry.evaluation.state
+            if candidate.operator == "repair" and (state is CandidateState.SCORED or candidate.id in mended):
+                mended.update(candidate.parents)
+        return [e for e in self.all() if e.evaluation.state in repairable and e.candidate.id not in mended]

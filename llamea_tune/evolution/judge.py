@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
+from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Failure, Scored
 from llamea_tune.candidate_code import CandidateCode, fingerprint
+from llamea_tune.evolution.history import History
 from llamea_tune.exceptions import CandidateCodeError
 from llamea_tune.runners.trace import RunState
 from llamea_tune.sandbox.program import Program
@@ -19,6 +23,9 @@ _STATES: Mapping[RunState, CandidateState] = {
     RunState.KILLED: CandidateState.KILLED,
 }
 
+_LINE = re.compile(r"\bline (\d{1,6})\b")
+_LONGEST_LINE = 160
+
 OnRuns = Callable[[int, int], None]
 
 
@@ -31,7 +38,8 @@ def contender(candidate: Candidate) -> Contender:
 def evaluation_from_scorecard(card: Scorecard) -> Evaluation:
     """Scores as the evaluation of a candidate."""
     if card.failure is not None:
-        return Evaluation(_STATES[card.failure], card.reason)
+        failure = Failure(card.failed_on, others=card.others)
+        return Evaluation(_STATES[card.failure], card.reason, failure=failure)
     per_space = card.spaces.values()
     paid = sum(entry.counts.paid for entry in per_space)
     runs = sum(entry.repeats for entry in per_space)
@@ -48,6 +56,17 @@ def evaluation_from_scorecard(card: Scorecard) -> Evaluation:
             "invalid": round(sum(entry.counts.invalid for entry in per_space) / runs, 1),
         },
     )
+
+
+def with_line(evaluation: Evaluation, code: str) -> Evaluation:
+    """An evaluation with the text of the line of code that its reason names last, where it names one that there is."""
+    numbers = [int(number) for number in _LINE.findall(evaluation.reason)]
+    lines = code.split("\n")
+    if evaluation.state is CandidateState.SCORED or not numbers or not 1 <= numbers[-1] <= len(lines):
+        return evaluation
+    text = textwrap.shorten(lines[numbers[-1] - 1], _LONGEST_LINE, placeholder=" …")
+    failure = replace(evaluation.failure or Failure(), line=f"{numbers[-1]}: {text}")
+    return replace(evaluation, failure=failure)
 
 
 class Judge:
@@ -70,6 +89,10 @@ class Judge:
         for code in {candidate.code, candidate.with_tuned_defaults().code} - {""}:
             self._seen.setdefault(fingerprint(code), candidate.id)
 
+    def seen_in(self, history: History) -> frozenset[str]:
+        """Fingerprints of the programs that were seen with the candidates of a history."""
+        return frozenset(program for program, candidate_id in self._seen.items() if candidate_id in history)
+
     def judge(self, candidate: Candidate, on_runs: OnRuns | None = None) -> Scored:
         """Check and score a candidate; whatever is wrong with it becomes its state.
 
@@ -84,11 +107,11 @@ class Judge:
         try:
             CandidateCode.read(candidate.code, candidate.class_name).checked()
         except CandidateCodeError as err:
-            return Scored(candidate, Evaluation(CandidateState.REJECTED, str(err)))
+            return Scored(candidate, with_line(Evaluation(CandidateState.REJECTED, str(err)), candidate.code))
         card = self._scorer.score(contender(candidate), on_progress=on_runs)
-        return Scored(candidate, evaluation_from_scorecard(card))
+        return Scored(candidate, with_line(evaluation_from_scorecard(card), candidate.code))
 
     def confirm(self, candidate: Candidate, repeats: int, on_runs: OnRuns | None = None) -> Evaluation:
         """Score a candidate again on fresh seeds."""
         card = self._scorer.score(contender(candidate), repeats=repeats, stage="confirm", on_progress=on_runs)
-        return evaluation_from_scorecard(card)
+        return with_line(evaluation_from_scorecard(card), candidate.code)

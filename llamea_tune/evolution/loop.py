@@ -61,7 +61,8 @@ def evolve(
     for generation in range(n_generations):
         if history.has_later_than(generation):
             continue  # it is complete, and what is kept of it was decided before the next one began
-        planned = plan_generation(generation, settings, history.before(generation), selection, descriptions)
+        before = history.before(generation)
+        planned = plan_generation(generation, settings, before, selection, descriptions, judge.seen_in(before))
         missing = [entry for entry in planned if entry.id not in history]
         observe(GenerationStarted(generation, n_generations, len(missing)))
         with closing(asking.each(missing)) as proposed:
@@ -117,6 +118,7 @@ def _candidate(entry: PlannedCandidate, proposal: Proposal, proposer: Proposer) 
         generation=entry.generation,
         parents=tuple(parent.candidate.id for parent in entry.task.parents),
         ranges=proposal.ranges,
+        refused_ranges=proposal.refused_ranges,
     )
 
 

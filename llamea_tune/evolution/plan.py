@@ -42,7 +42,12 @@ def generation_sizes(settings: Settings) -> list[int]:
 
 
 def plan_generation(
-    generation: int, settings: Settings, history: History, selection: Selection, spaces: Sequence[str]
+    generation: int,
+    settings: Settings,
+    history: History,
+    selection: Selection,
+    spaces: Sequence[str],
+    seen: frozenset[str] = frozenset(),
 ) -> list[PlannedCandidate]:
     """Plan all candidates of a generation.
 
@@ -52,6 +57,7 @@ def plan_generation(
         history: What was known before it.
         selection: The selection scheme.
         spaces: Descriptions of the training spaces.
+        seen: Fingerprints of the programs in the history.
     """
     first = generation * settings.offspring
     tried = tuple(entry.candidate.description for entry in history.all() if entry.candidate.description)
@@ -63,7 +69,7 @@ def plan_generation(
         operator, parents = _choose(population, scored, history.broken(), selection, rng)
         key = f"g{generation:03d}-{position:02d}-{operator.name}"
         parents = tuple(replace(parent, candidate=parent.candidate.with_tuned_defaults()) for parent in parents)
-        task = ProposalTask(key, operator.name, parents, tuple(spaces), tried, int(rng.integers(2**32)))
+        task = ProposalTask(key, operator.name, parents, tuple(spaces), tried, int(rng.integers(2**32)), seen)
         planned.append(PlannedCandidate(f"{first + position:04d}", generation, task))
     return planned
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from llamea_tune.candidate import Candidate, CandidateState, Evaluation, HyperparameterRange
+from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Failure, HyperparameterRange
 
 
 def candidate_to_json(candidate: Candidate) -> dict[str, Any]:
@@ -20,7 +20,8 @@ def candidate_from_json(data: Mapping[str, Any]) -> Candidate:
         name: HyperparameterRange(**{**entry, "choices": tuple(entry["choices"])})
         for name, entry in data["ranges"].items()
     }
-    return Candidate(**{**data, "parents": tuple(data["parents"]), "ranges": ranges})
+    refused = tuple(data.get("refused_ranges", ()))
+    return Candidate(**{**data, "parents": tuple(data["parents"]), "ranges": ranges, "refused_ranges": refused})
 
 
 def evaluation_to_json(evaluation: Evaluation) -> dict[str, Any]:
@@ -30,6 +31,10 @@ def evaluation_to_json(evaluation: Evaluation) -> dict[str, Any]:
 
 def evaluation_from_json(data: Mapping[str, Any]) -> Evaluation:
     """Read back what `evaluation_to_json` gave."""
-    interval = data["interval"]
-    state = CandidateState(data["state"])
-    return Evaluation(**{**data, "state": state, "interval": None if interval is None else tuple(interval)})
+    interval, failure = data["interval"], data.get("failure")
+    read = {
+        "state": CandidateState(data["state"]),
+        "interval": None if interval is None else tuple(interval),
+        "failure": None if failure is None else Failure(**failure),
+    }
+    return Evaluation(**{**data, **read})

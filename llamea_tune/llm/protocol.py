@@ -6,6 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+RETRY = "-retry1"
+"""What the key of a prompt ends in that asks again, as the first answer was of no use."""
+
 
 @dataclass(frozen=True)
 class Prompt:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from llamea_tune.exceptions import ProposerError
 from llamea_tune.llm.exchanges import prompt_hash, read_exchanges
-from llamea_tune.llm.protocol import Completion, CompletionError, Prompt
+from llamea_tune.llm.protocol import RETRY, Completion, CompletionError, Prompt
 
 FILE_NAME = "exchanges.jsonl"
 
@@ -55,6 +55,8 @@ class Replay:
         completion = self._by_text.get((prompt.key, prompt_hash(prompt)))
         if completion is None:
             completion = self._by_key.get(prompt.key)
+            if completion is None and prompt.key.removesuffix(RETRY) in self._by_key:
+                raise CompletionError("the recorded run did not ask again")
             if completion is None:
                 message = f"{self._path} holds no reply to prompt {prompt.key}; replay with the recorded run's settings"
                 raise ProposerError(message)

@@ -51,6 +51,8 @@ class LLMProposer:
             completion = self._ask(prompt, exchanges)
             try:
                 reply = _read(completion, task)
+                if fingerprint(reply.code) in task.seen:
+                    raise ProposalError("it is the same program as one tried before, up to comments and layout")
             except ProposalError as err:
                 completion = self._ask(render_retry(prompt, completion.text, str(err)), exchanges)
                 reply = _read(completion, task)
@@ -63,6 +65,7 @@ class LLMProposer:
             description=reply.description,
             proposer=completion.llm,
             ranges=reply.ranges,
+            refused_ranges=reply.refused_ranges,
             exchanges=tuple(exchanges),
         )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from llamea_tune.candidate import HyperparameterRange
@@ -13,16 +14,16 @@ from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.exceptions import CandidateCodeError
 from llamea_tune.proposals.blocks import Answer, clean, split
 from llamea_tune.proposals.edits import apply_edits, find_edits, without_edits
+from llamea_tune.proposals.json_answer import as_blocks
 from llamea_tune.proposals.proposal import ProposalError
 from llamea_tune.proposals.ranges import check_ranges, read_json_object
+from llamea_tune.proposals.sources import sources
+from llamea_tune.proposals.thinking import is_thinking_aloud
 
 _log = logging.getLogger(__name__)
 
-_PYTHON = ("", "python", "python3", "py")
 _JSON = ("", "json", "jsonc", "json5")
-_DERIVES = re.compile(r"^class\s+\w+\s*\([^)]*\bOptAlg\b", re.MULTILINE)
 _DESCRIPTION = re.compile(r"^[\s#>*_\d.)-]*description[\s*_]*[:\u2014-][\s*_]*(?P<text>\S.*)$", re.IGNORECASE)
-_CODE_QUOTES = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'"})
 _LONGEST_DESCRIPTION = 400
 
 
@@ -34,12 +35,14 @@ class Reply(NamedTuple):
         code: The whole source.
         description: What the algorithm does, on one line.
         ranges: Declared ranges of its hyperparameters that make sense.
+        refused_ranges: A sentence on each other one.
     """
 
     class_name: str
     code: str
     description: str
     ranges: Mapping[str, HyperparameterRange]
+    refused_ranges: tuple[str, ...] = ()
 
 
 def parse_reply(text: str, parent_code: str | None = None) -> Reply:
@@ -55,12 +58,12 @@ def parse_reply(text: str, parent_code: str | None = None) -> Reply:
     text = clean(text)
     if not text.strip():
         raise ProposalError("the answer is empty")
-    answer = split(without_edits(text))
+    answer = split(as_blocks(without_edits(text)))
     code = _code(text, answer, parent_code)
     ranges, notes = check_ranges(_declared_ranges(answer), code.defaults)
     for note in notes:
         _log.info("%s: %s", code.class_name, note)
-    return Reply(code.class_name, code.source, _description(answer, code), ranges)
+    return Reply(code.class_name, code.source, _description(answer, code), ranges, notes)
 
 
 def _code(text: str, answer: Answer, parent_code: str | None) -> CandidateCode:
@@ -72,7 +75,7 @@ def _code(text: str, answer: Answer, parent_code: str | None) -> CandidateCode:
             return CandidateCode.read(apply_edits(parent_code, edits)).checked()
         except (ProposalError, CandidateCodeError) as err:
             problem = str(err)
-    for source in _sources(answer):
+    for source in sources(answer):
         try:
             code = CandidateCode.read(source)
             if violations := code.violations():
@@ -86,16 +89,6 @@ def _code(text: str, answer: Answer, parent_code: str | None) -> CandidateCode:
             break  # what stands before it is a draft, or what it is to replace
     what = "only edits, where a whole class was asked for" if edits else "no Python code"
     raise ProposalError(problem or f"the answer holds {what}")
-
-
-def _sources(answer: Answer) -> Iterator[str]:
-    """What may be the source, the likeliest first: the last block with the class, then other blocks."""
-    python = [content for language, content in answer.blocks if language in _PYTHON and content.strip()]
-    python.sort(key=lambda content: _DERIVES.search(content) is not None)
-    for content in reversed(python):
-        yield content.strip("\n") + "\n"
-        if content.translate(_CODE_QUOTES) != content:
-            yield content.translate(_CODE_QUOTES).strip("\n") + "\n"
 
 
 def _declared_ranges(answer: Answer) -> Mapping[str, Any]:
@@ -116,10 +109,11 @@ def _declared_ranges(answer: Answer) -> Mapping[str, Any]:
 
 
 def _description(answer: Answer, code: CandidateCode) -> str:
-    """The line that begins with `Description:`, or the first line of prose, of the docstring, or the class's name."""
+    """The last line that begins with `Description:`, or the first of prose, of the docstring, or the class's name."""
     lines = [line.strip() for line in answer.prose.split("\n")]
-    named = (found["text"] for found in map(_DESCRIPTION.match, lines) if found)
-    plain = (line for line in lines if line and line[0].isalpha() and not line.endswith(":"))
+    named = (found["text"] for found in map(_DESCRIPTION.match, reversed(lines)) if found)
+    told = takewhile(lambda line: not is_thinking_aloud(line), lines)
+    plain = (line for line in told if line and line[0].isalpha() and not line.endswith(":"))
     doc = (line for line in code.doc.split("\n") if line.strip())
     text = next(named, None) or next(plain, None) or next(doc, None) or code.class_name
     text = " ".join(text.strip("*_`# ").split()) or code.class_name

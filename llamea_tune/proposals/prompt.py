@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from string import Template
 
-from llamea_tune.candidate import CandidateState, Evaluation, Scored
+from llamea_tune.candidate import CandidateState, Evaluation, Failure, Scored
 from llamea_tune.candidate_code import prompt_sentences
-from llamea_tune.llm.protocol import Prompt
+from llamea_tune.llm.protocol import RETRY, Prompt
 from llamea_tune.proposals.operators import OPERATORS
 from llamea_tune.proposals.proposal import ProposalTask
 
 _MOST_TRIED = 40
 _LONGEST_TRIED = 240
 _LONGEST_REASON = 800
+_MOST_RANGES = 20
 _LONGEST_ANSWER = 40_000
 
 _COUNTS = {  # the counts that a prompt may tell: never a cost, which would tell of the optimum
@@ -68,7 +70,7 @@ def render_retry(prompt: Prompt, answer: str, problem: str) -> Prompt:
     """
     shown = answer.strip()[:_LONGEST_ANSWER]
     user = _fill("retry.md", prompt=prompt.user, answer=shown, problem=problem.strip().rstrip("."), fence=_fence(shown))
-    return Prompt(f"{prompt.key}-retry1", prompt.system, user, prompt.temperature)
+    return Prompt(prompt.key + RETRY, prompt.system, user, prompt.temperature)
 
 
 def system_prompt() -> str:
@@ -91,10 +93,14 @@ def _parent(title: str, parent: Scored) -> str:
         title=title,
         class_name=candidate.class_name,
         description=candidate.description,
-        feedback=feedback(parent.evaluation),
+        feedback="\n".join([feedback(parent.evaluation), *_refused(candidate.refused_ranges)]),
         code=candidate.code.strip("\n"),
         fence=_fence(candidate.code),
     )
+
+
+def _refused(ranges: Sequence[str]) -> list[str]:
+    return [f"- {textwrap.shorten(text, _LONGEST_TRIED, placeholder=' …')}" for text in ranges[:_MOST_RANGES]]
 
 
 def feedback(evaluation: Evaluation) -> str:
@@ -102,7 +108,8 @@ def feedback(evaluation: Evaluation) -> str:
     if evaluation.state is not CandidateState.SCORED:
         reason = " ".join(evaluation.reason.split())
         reason = reason if len(reason) <= _LONGEST_REASON else reason[:_LONGEST_REASON] + "…"
-        return f"It has no score: {_STATES[evaluation.state]}" + (f": {reason}" if reason else ".")
+        lines = [f"It has no score: {_STATES[evaluation.state]}" + (f": {reason}" if reason else ".")]
+        return "\n".join(lines + _where(evaluation.failure or Failure()))
     lines = [_fitness(evaluation)]
     lines += [f"- score on {space}: {score:.3f}" for space, score in evaluation.scores.items()]
     if evaluation.own_compute_ms is not None:
@@ -111,6 +118,16 @@ def feedback(evaluation: Evaluation) -> str:
     if counts:
         lines.append(f"- in a run, on average: {', '.join(counts)}")
     return "\n".join(lines)
+
+
+def _where(failure: Failure) -> list[str]:
+    """What a prompt says of where a candidate failed."""
+    lines = [f"- the run was on {failure.space}"] if failure.space else []
+    lines += [f"- line {failure.line}"] if failure.line else []
+    for space, score in failure.others.items():
+        before = "it was not run" if score is None else f"its runs before that scored {score:.3f}"
+        lines.append(f"- on {space} {before}")
+    return lines
 
 
 def _fitness(evaluation: Evaluation) -> str:

@@ -21,6 +21,7 @@ class ProposalTask:
         spaces: Description of each training space, ready for a prompt.
         tried: Descriptions of algorithms tried so far, newest last, so that a proposer can avoid them.
         seed: Seed for the proposer's own choices.
+        seen: Fingerprints of the programs of earlier generations: proposing one of them again is no use.
     """
 
     key: str
@@ -29,6 +30,7 @@ class ProposalTask:
     spaces: tuple[str, ...]
     tried: tuple[str, ...] = ()
     seed: int = 0
+    seen: frozenset[str] = field(default=frozenset(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Proposal:
     description: str
     proposer: str
     ranges: Mapping[str, HyperparameterRange] = field(default_factory=dict)
+    refused_ranges: tuple[str, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
 
 

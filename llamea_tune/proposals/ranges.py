@@ -29,6 +29,7 @@ _KINDS: Mapping[str, Literal["int", "float", "categorical"]] = {
     "str": "categorical",
     "string": "categorical",
 }
+_LENIENT = json.JSONDecoder(strict=False)  # takes line ends within strings
 _LARGEST = 1e12
 
 Ranges = dict[str, HyperparameterRange]
@@ -36,15 +37,16 @@ Ranges = dict[str, HyperparameterRange]
 
 def read_json_object(text: str) -> dict[str, Any] | None:
     """Read a JSON object, with comments, trailing commas, curly or Python's quotes if need be; None if it is none."""
-    text = text.translate(_QUOTES)
-    plain = _TRAILING_COMMA.sub(lambda m: m[1] or "", _COMMENT.sub(lambda m: m[1] or "", text)).strip()
-    for read in (json.loads, parse_literal):
-        try:
-            value = read(plain)
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            continue
-        if isinstance(value, dict):
-            return {str(key): entry for key, entry in value.items()}
+    straight = text.translate(_QUOTES)
+    plain = _TRAILING_COMMA.sub(lambda m: m[1] or "", _COMMENT.sub(lambda m: m[1] or "", straight))
+    for written in (text.strip(), plain.strip()):
+        for read in (_LENIENT.decode, parse_literal):
+            try:
+                value = read(written)
+            except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+                continue
+            if isinstance(value, dict):
+                return {str(key): entry for key, entry in value.items()}
     return None
 
 
@@ -58,7 +60,7 @@ def check_ranges(
         defaults: The arguments of `__init__` and their defaults, None where a default is no plain value.
 
     Returns:
-        The ranges that make sense, widened where they leave out the default, and a note for each one dropped.
+        The ranges that make sense, widened where they leave out the default, and a sentence on each one that is refused.
     """
     ranges: Ranges = {}
     notes = []
@@ -68,7 +70,7 @@ def check_ranges(
                 raise ValueError("__init__ has no such argument")
             ranges[name] = _range(entry, defaults[name])
         except ValueError as err:
-            notes.append(f"range of {name!r} dropped: {err}")
+            notes.append(f"range of {name!r} refused: {err}")
     return ranges, tuple(notes)
 
 
@@ -78,13 +80,17 @@ def _range(entry: Any, default: HyperparameterValue | None) -> HyperparameterRan
     kind = _KINDS.get(str(entry.get("type", "")).lower())
     if kind is None:
         raise ValueError(f"type {entry.get('type')!r} is none of int, float, categorical")
+    log = False if entry.get("log") is None else entry["log"]
+    if not isinstance(log, bool):
+        raise ValueError(f"log {log!r} is neither true nor false")
     if kind == "categorical":
         is_boolean = str(entry["type"]).lower().startswith("bool")
-        return _categorical(entry.get("choices", [False, True] if is_boolean else None), default)
-    return _numeric(kind, entry, default)
+        choices = _choices(entry.get("choices", [False, True] if is_boolean else None), default)
+        return HyperparameterRange("categorical", choices=choices, log=log)
+    return _numeric(kind, entry, default, log=log)
 
 
-def _categorical(choices: Any, default: HyperparameterValue | None) -> HyperparameterRange:
+def _choices(choices: Any, default: HyperparameterValue | None) -> tuple[HyperparameterValue, ...]:
     if not isinstance(choices, list | tuple):
         raise ValueError("it has no list of choices")
     kept: list[HyperparameterValue] = []
@@ -95,15 +101,18 @@ def _categorical(choices: Any, default: HyperparameterValue | None) -> Hyperpara
             kept.append(choice)
     if len(kept) < 2:
         raise ValueError("it has fewer than two choices")
-    return HyperparameterRange("categorical", choices=tuple(kept))
+    return tuple(kept)
 
 
 def _numeric(
-    kind: Literal["int", "float"], entry: Mapping[str, Any], default: HyperparameterValue | None
+    kind: Literal["int", "float"], entry: Mapping[str, Any], default: HyperparameterValue | None, *, log: bool
 ) -> HyperparameterRange:
     if isinstance(default, bool | str):
         raise ValueError(f"its default {default!r} is no number")
     low, high = _number(entry.get("low")), _number(entry.get("high"))
+    HyperparameterRange(kind, low, high, log)  # refuses what the default, which is let in below, would hide
+    if log and default is not None and default <= 0:
+        raise ValueError(f"log needs a default above 0, not {default:g}")
     if isinstance(default, int):
         kind = "int"
     elif isinstance(default, float):
@@ -114,7 +123,7 @@ def _numeric(
         low, high = math.ceil(low), math.floor(high)
     if not low < high:
         raise ValueError(f"low {low:g} is not below high {high:g}")
-    return HyperparameterRange(kind, low, high, log=entry.get("log") is True and low > 0)
+    return HyperparameterRange(kind, low, high, log=log)
 
 
 def _number(value: Any) -> float:

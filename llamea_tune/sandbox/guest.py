@@ -26,6 +26,7 @@ from llamea_tune.sandbox.wire import (
 
 _FILE = "<candidate>"
 _MODULE = "candidate"
+_LONGEST_NAME = 40
 
 
 class PipeGateway:
@@ -101,8 +102,9 @@ def run_candidate(searchspace: Searchspace, to_host: int, from_host: int) -> Non
     except MemoryError:
         gateway.tell(Mark.OUT_OF_MEMORY)
     except BaseException as error:  # a candidate may raise anything, SystemExit too
-        text = clean_text(f"{_describe(error)}{_place(error.__traceback__)}")
-        gateway.tell(Mark.ERROR, text.encode()[:REASON_BYTES])
+        place = clean_text(_place(error.__traceback__)).encode()
+        text = clean_text(_describe(error)).encode()[: REASON_BYTES - len(place) - 1]
+        gateway.tell(Mark.ERROR, text + b" " + place)
     else:
         gateway.tell(Mark.FINISHED)
 
@@ -127,6 +129,6 @@ def _place(traceback: TracebackType | None) -> str:
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if code.co_filename == _FILE:
-            place = f" (line {traceback.tb_lineno} in {code.co_name})"
+            place = f"(line {traceback.tb_lineno} in {code.co_name[:_LONGEST_NAME]})"
         traceback = traceback.tb_next
     return place

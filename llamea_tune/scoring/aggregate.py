@@ -8,7 +8,7 @@ import numpy as np
 
 from llamea_tune.runners.trace import RequestCounts, RunResult
 from llamea_tune.scoring.ranks import Floats
-from llamea_tune.scoring.score import SpaceScale, one_in
+from llamea_tune.scoring.score import SpaceScale, one_in, score
 from llamea_tune.scoring.scorecard import Scorecard, SpaceScore
 from llamea_tune.scoring.seeds import run_seed
 
@@ -52,9 +52,9 @@ def scorecard(
         runs: The repeats on each space, by its name.
         seed: Seed of the bootstrap.
     """
-    failed = next((run for scale in scales for run in runs[scale.space] if not run.state.scorable), None)
+    failed = next(((scale, run) for scale in scales for run in runs[scale.space] if not run.state.scorable), None)
     if failed is not None:
-        return Scorecard(label, None, None, {}, failed.state, failed.reason)
+        return _failed(label, *failed, scales, runs)
     spaces: dict[str, SpaceScore] = {}
     samples = np.zeros(N_RESAMPLES)
     for scale in scales:
@@ -65,6 +65,15 @@ def scorecard(
         spaces[scale.space] = _space_score(scale, ranks, interval(resampled), runs[scale.space])
     mean = float(np.mean([scored.score for scored in spaces.values()]))
     return Scorecard(label, mean, interval(samples), spaces)
+
+
+def _failed(
+    label: str, on: SpaceScale, run: RunResult, scales: Sequence[SpaceScale], runs: Mapping[str, Sequence[RunResult]]
+) -> Scorecard:
+    """The card of a contender whose run failed, with what its runs on other spaces gave before."""
+    traces = {scale: [made.trace for made in runs[scale.space]] for scale in scales if scale is not on}
+    others = {scale.space: score(scale, made) if made else None for scale, made in traces.items()}
+    return Scorecard(label, None, None, {}, run.state, run.reason, on.space, others)
 
 
 def mean_places(scorecards: Sequence[Scorecard]) -> dict[str, float]:

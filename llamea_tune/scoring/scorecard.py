@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from llamea_tune.runners.trace import RequestCounts, RunState
 
@@ -40,6 +40,8 @@ class Scorecard:
         spaces: Score by the name of the space; empty if a run failed.
         failure: State of the run that failed, or None.
         reason: Why it failed.
+        failed_on: Name of the space it was on.
+        others: Scores of the runs made on each other space until then; None where there were none.
     """
 
     label: str
@@ -48,3 +50,5 @@ class Scorecard:
     spaces: Mapping[str, SpaceScore]
     failure: RunState | None = None
     reason: str = ""
+    failed_on: str = ""
+    others: Mapping[str, float | None] = field(default_factory=dict)

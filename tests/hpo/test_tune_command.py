@@ -142,10 +142,18 @@ def test_ranges_of_the_users_own(folder):
         (["walker.py:Walker", "--ranges", "none.json"], "none.json cannot be read"),
         (["walker.py:Walker", "--ranges", "walker.py"], "holds no JSON object"),
         (["walker.py:Walker", "--ranges", "wrong.json"], "no such argument"),
+        (["walker.py:Walker", "--ranges", "swapped.json"], "range of 'patience' refused: low 9 is above high 2"),
+        (["genetic_algorithm", "--ranges", "swapped_ga.json"], "range of 'maxiter' refused: low 9 is above high 2"),
+        (["walker.py:Walker", "--ranges", "log.json"], "range of 'jump' refused: log needs low above 0, not 0"),
+        (["walker.py:Walker", "--ranges", "log_of_choices.json"], "range of 'greedy' refused: log is for numbers"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence_before_anything_runs(folder, arguments, message):
     (folder / "wrong.json").write_text('{"jmp": {"type": "float", "low": 0, "high": 1}}')
+    (folder / "swapped.json").write_text('{"patience": {"type": "int", "low": 9, "high": 2}}')
+    (folder / "swapped_ga.json").write_text('{"maxiter": {"type": "int", "low": 9, "high": 2}}')
+    (folder / "log.json").write_text('{"jump": {"type": "float", "low": 0, "high": 1, "log": true}}')
+    (folder / "log_of_choices.json").write_text('{"greedy": {"type": "bool", "log": true}}')
     outcome = CliRunner().invoke(app, ["tune", "--spaces", "caches", *QUICK, *arguments])
     assert isinstance(outcome.exception, LlameaTuneError)
     assert message in str(outcome.exception)

@@ -46,6 +46,12 @@ def test_an_unknown_key_is_an_error_even_when_lenient(tmp_path):
         Replay(tmp_path, strict=False).complete(Prompt("g9", PROMPT.system, PROMPT.user))
 
 
+def test_a_run_that_did_not_ask_again_has_no_second_answer(tmp_path):
+    record(tmp_path, (PROMPT, COMPLETION))
+    with pytest.raises(CompletionError, match="did not ask again"):
+        Replay(tmp_path).complete(Prompt(f"{PROMPT.key}-retry1", PROMPT.system, PROMPT.user))
+
+
 def test_measured_times_and_temperature_do_not_matter(tmp_path):
     def asked(milliseconds, temperature):
         return Prompt("k", "s", f"own compute: {milliseconds} ms per measurement", temperature)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from llamea_tune.candidate import HyperparameterRange, Scored
+from llamea_tune.candidate_code import fingerprint
 from llamea_tune.exceptions import ProposerError, SettingsError
 from llamea_tune.llm import Completion, CompletionError, Prompt
 from llamea_tune.llm.exchanges import exchange_to_json
@@ -134,6 +135,17 @@ def test_an_answer_cut_off_within_the_class_is_sent_back_as_such():
     llm = CutOff(ANSWER[: ANSWER.index("costs = {}")] + "costs = {", ANSWER)
     assert LLMProposer(llm).propose(example_task("mutate")).class_name == "WiderSearch"
     assert "It cannot be used: it was cut off at the limit of tokens before its end" in llm.prompts[1].user
+
+
+def test_what_was_tried_before_goes_back_once():
+    tried = CHILD_CODE.replace("WiderSearch", "OlderSearch") + "# the same but for name and comment\n"
+    task = replace(example_task("mutate"), seen=frozenset({fingerprint(tried)}))
+    llm = Script(ANSWER, ANSWER.replace("width=2", "width=3"))
+    assert "width=3" in LLMProposer(llm).propose(task).code
+    assert "It cannot be used: it is the same program as one tried before" in llm.prompts[1].user
+    stubborn = Script(ANSWER)
+    assert LLMProposer(stubborn).propose(task).code == CHILD_CODE  # which is for others to refuse
+    assert len(stubborn.prompts) == 2
 
 
 def test_a_copy_of_either_parent_is_no_crossover():

@@ -19,11 +19,12 @@ TIDY = f"Description: Random sample, then greedy steps.\n\n```python\n{EXAMPLE_C
 
 
 def test_a_tidy_answer():
-    class_name, code, description, ranges = parse_reply(TIDY)
+    class_name, code, description, ranges, refused = parse_reply(TIDY)
     assert class_name == "ExampleSearch"
     assert code == EXAMPLE_CODE
     assert description == "Random sample, then greedy steps."
     assert ranges == {"n_initial": HyperparameterRange("int", 2, 50, log=True)}
+    assert refused == ()
 
 
 UNTIDY = {
@@ -148,7 +149,8 @@ def ranges_of(init: str, declared: object) -> dict[str, HyperparameterRange]:
         ("10", {"type": "int", "low": 20, "high": 30}, HyperparameterRange("int", 10, 30)),
         ("10", {"type": "float", "low": 1, "high": 20}, HyperparameterRange("int", 1, 20)),
         ("1.5", {"type": "int", "low": 1, "high": 3}, HyperparameterRange("float", 1, 3)),
-        ("0.5", {"type": "float", "low": 0.0, "high": 1.0, "log": True}, HyperparameterRange("float", 0.0, 1.0)),
+        ("0.5", {"type": "float", "low": 0.0, "high": 1.0, "log": False}, HyperparameterRange("float", 0.0, 1.0)),
+        ("0.5", {"type": "float", "low": 0.0, "high": 1.0, "log": None}, HyperparameterRange("float", 0.0, 1.0)),
         ("0.5", {"type": "real", "low": 0.1, "high": 1, "log": True}, HyperparameterRange("float", 0.1, 1, log=True)),
         ("None", {"type": "int", "low": 1, "high": 9}, HyperparameterRange("int", 1, 9)),
         (
@@ -159,7 +161,6 @@ def ranges_of(init: str, declared: object) -> dict[str, HyperparameterRange]:
         ("True", {"type": "bool"}, HyperparameterRange("categorical", choices=(False, True))),
         ("1", {"type": "categorical", "choices": [True, 1]}, HyperparameterRange("categorical", choices=(True, 1))),
         ("10", {"type": "int", "low": 10, "high": 10}, None),
-        ("10", {"type": "int", "low": 30, "high": 20}, HyperparameterRange("int", 10, 20)),
         ("10", {"type": "int", "low": "a", "high": 20}, None),
         ("10", {"type": "int", "high": 20}, None),
         ("10", {"type": "int", "low": True, "high": 20}, None),
@@ -180,13 +181,34 @@ def test_ranges(default, declared, expected):
     assert found == ({} if expected is None else {"n_initial": expected})
 
 
-def test_ranges_of_arguments_that_are_not_there_are_dropped_and_noted(caplog):
+@pytest.mark.parametrize(
+    ("default", "declared", "why"),
+    [
+        ("10", {"type": "int", "low": 30, "high": 20}, "low 30 is above high 20"),
+        ("25", {"type": "int", "low": 30, "high": 20}, "low 30 is above high 20"),
+        ("None", {"type": "float", "low": 0.5, "high": 0.25}, "low 0.5 is above high 0.25"),
+        ("0.5", {"type": "float", "low": 0.0, "high": 1.0, "log": True}, "log needs low above 0, not 0.0"),
+        ("5", {"type": "int", "low": -3, "high": 10, "log": True}, "log needs low above 0, not -3"),
+        ("0", {"type": "int", "low": 1, "high": 10, "log": True}, "log needs a default above 0, not 0"),
+        ("'a'", {"type": "categorical", "choices": ["a", "b"], "log": True}, "log is for numbers, not for choices"),
+        ("True", {"type": "bool", "log": True}, "log is for numbers, not for choices"),
+        ("5", {"type": "int", "low": 1, "high": 10, "log": "yes"}, "log 'yes' is neither true nor false"),
+    ],
+)
+def test_ranges_that_contradict_themselves_are_refused_with_a_sentence(default, declared, why):
+    code = EXAMPLE_CODE.replace('n_initial=10, neighbor_method="Hamming"', f"n_initial={default}, neighbor_method=None")
+    reply = parse_reply(f"```python\n{code}```\n```json\n{json.dumps({'n_initial': declared})}\n```")
+    assert reply.ranges == {}
+    assert reply.refused_ranges == (f"range of 'n_initial' refused: {why}",)
+
+
+def test_ranges_of_arguments_that_are_not_there_are_refused_and_noted(caplog):
     with caplog.at_level("INFO"):
         assert (
             ranges_of("n_initial=10, neighbor_method=None", {"self": {}, "beta": {"type": "int", "low": 1, "high": 2}})
             == {}
         )
-    assert "ExampleSearch: range of 'beta' dropped: __init__ has no such argument" in caplog.text
+    assert "ExampleSearch: range of 'beta' refused: __init__ has no such argument" in caplog.text
 
 
 NOISE = st.text(st.characters(exclude_categories=("Cs",)), max_size=60).filter(

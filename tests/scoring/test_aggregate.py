@@ -57,10 +57,13 @@ def test_own_compute_counts_only_where_it_was_measured():
 
 
 def test_a_failed_run_is_the_scorecards_failure():
-    runs = runs_of(3)
+    runs = runs_of(3) | {SPACES[-1].name: []}
+    good = [run.trace for run in runs["space 0"]]
     runs["space 1"].append(RunResult(empty_trace(), RunState.FAILED, "ValueError: no", RequestCounts(), 0.0))
     card = scorecard("broken", SCALES, runs)
     assert (card.failure, card.reason, card.mean, card.spaces) == (RunState.FAILED, "ValueError: no", None, {})
+    assert card.failed_on == "space 1"
+    assert card.others == {"space 0": pytest.approx(score(SCALES[0], good)), "space 2": None}
 
 
 def test_bootstrap_intervals_cover_the_truth_about_as_often_as_they_say():
