@@ -461,12 +461,22 @@ class _CostFunc(common.CostFunc):
         return [self._costs[tuple(x)] for x in xs]
 
 
+def _index_by_value(searchspace):
+    """Keep Kernel Tuner from indexing arrays with booleans when it numbers values."""
+    values = searchspace.tune_params
+    if any(isinstance(value, bool) for own in values.values() for value in own):
+        searchspace.tune_params = {name: [*own, object()] for name, own in values.items()}
+        searchspace.get_list_param_indices_numpy()
+        searchspace.tune_params = values
+
+
 def tune(searchspace, runner, tuning_options):
     if "x0" in tuning_options.strategy_options:
         raise ValueError("A starting point (x0) is not supported by this strategy.")
     values = common.get_options(tuning_options.strategy_options, _options)
     hyperparameters = dict(zip(_options, values, strict=True))
     optimizer = MyOptimizer(**hyperparameters)
+    _index_by_value(searchspace)
     kwargs = getattr(optimizer, "costfunc_kwargs", {"scaling": False, "snap": False})
     cost_func = _CostFunc(searchspace, tuning_options, runner, **kwargs)
     if kwargs.get("scaling"):

@@ -58,6 +58,8 @@ def tune(
     ],
     spaces: options.Spaces = None,
     t1: options.T1 = None,
+    objective: options.Objective = None,
+    salvage: options.Salvage = False,
     trials: Annotated[int, typer.Option("--trials", "-n", help="Trials to make in all.")] = 100,
     repeats: Annotated[int, typer.Option(help="Runs on each space in a trial that is not stopped.")] = 10,
     final_repeats: Annotated[int, typer.Option(help="Runs on each space, on fresh seeds, to judge the gain.")] = 50,
@@ -95,6 +97,7 @@ def tune(
     from llamea_tune.hpo import tune as make_study
     from llamea_tune.sandbox.program import Limits
     from llamea_tune.scoring import Scorer
+    from llamea_tune.spaces import Reading
 
     settings = StudySettings(
         trials, repeats, seed, sampler, prune, baseline=baseline, limits=Limits(wall_s=timeout, cpu_s=timeout)
@@ -102,7 +105,7 @@ def tune(
     source = find_source(strategy, ranges)
     if export is not None:
         _check_export(source, export, strategy)
-    loaded = options.load(spaces, t1)
+    loaded = options.load(spaces, Reading(t1, objective, salvage))
     directory = study or Path("studies") / f"{_slug(strategy)}-{datetime.now():%Y%m%d-%H%M%S}"
     n_jobs = jobs or os.cpu_count() or 1
     if not quiet:

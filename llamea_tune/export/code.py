@@ -14,7 +14,7 @@ from llamea_tune.export.imports import bound_name
 KERNEL_TUNER_OPTIONS = frozenset(
     {"constraint_aware", "custom_search_method_path", "max_fevals", "searchspace_construction_options", "time_limit"}
 )
-ADDED_NAMES = frozenset({"_CostFunc", "_SearchEnded", "_options", "tune"})
+ADDED_NAMES = frozenset({"_CostFunc", "_SearchEnded", "_index_by_value", "_options", "tune"})
 
 
 @dataclass(frozen=True)
