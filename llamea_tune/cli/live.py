@@ -136,7 +136,7 @@ def opened_spaces(
         return
     if spaces or any(vars(reading).values()):
         raise SettingsError(
-            "--live is given beside an option for recorded spaces (--spaces, --t1, --objective or --salvage); "
+            "--live and an option for recorded spaces (--spaces, --t1, --objective, --salvage) are both given; "
             "name live kernels or recorded spaces"
         )
     from llamea_tune.runners.open_live import open_all

@@ -16,6 +16,7 @@ import typer
 from llamea_tune.cli import options
 from llamea_tune.cli.console import duration, err, out, print_json
 from llamea_tune.exceptions import ExportError
+from llamea_tune.wording import counted
 
 if TYPE_CHECKING:
     from llamea_tune.candidate import HyperparameterValue
@@ -185,7 +186,7 @@ def _export(
     assert source.export_as is not None
     request = source.export_as(name)
     trained = [SpaceReference(space.name, space.content_hash) for space in spaces]
-    note = f"{request.note} Hyperparameters: {len(result.trials)} trials with Optuna's {settings.sampler}".strip()
+    note = f"{request.note} Hyperparameters: {counted(len(result.trials), 'trial')} with Optuna's {settings.sampler}".strip()
     request = replace(
         request,
         name=name,

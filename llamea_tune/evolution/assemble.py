@@ -25,6 +25,7 @@ from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
 from llamea_tune.scoring import Scorer
 from llamea_tune.spaces import Reading, Space, describe, landscape_features, load_space
+from llamea_tune.wording import counted
 
 
 def new_run(
@@ -115,9 +116,7 @@ def set_max_candidates(run: RunDirectory, max_candidates: int) -> None:
         header = run.header()
         n_judged = len(run.candidates())
         if max_candidates < n_judged:
-            message = (
-                f"--max-candidates is {max_candidates}, but {run.path} has {n_judged} candidates already; raise it."
-            )
+            message = f"--max-candidates is {max_candidates}, but {run.path} has {counted(n_judged, 'candidate')} already; raise it."
             raise SettingsError(message)
         settings = Settings.from_json(header["settings"]).with_max_candidates(max_candidates)
         run.write_json("run.json", {**header, "settings": settings.to_json()})

@@ -62,11 +62,12 @@ class _CostFunc(common.CostFunc):
 
 def _index_by_value(searchspace):
     """Keep Kernel Tuner from indexing arrays with booleans when it numbers values."""
-    values = searchspace.tune_params
-    if any(isinstance(value, bool) for own in values.values() for value in own):
-        searchspace.tune_params = {name: [*own, object()] for name, own in values.items()}
+    params = searchspace.tune_params
+    if any(isinstance(value, bool) for values in params.values() for value in values):
+        more = {name: [*values, object()] for name, values in params.items()}
+        searchspace.tune_params = more
         searchspace.get_list_param_indices_numpy()
-        searchspace.tune_params = values
+        searchspace.tune_params = params
 
 
 def tune(searchspace, runner, tuning_options):
