@@ -1,13 +1,14 @@
 """llamea-tune: better optimization strategies for Kernel Tuner, found by evolution.
 
-Importing it makes every generated strategy work by name: `tune_kernel(..., strategy="llm_gen_best")`. It loads Kernel
-Tuner and little else; the names in `__all__` load their rooms when they are first used.
+Importing it makes every generated strategy work by name: `tune_kernel(..., strategy="llm_gen_best")`, and mends how
+Kernel Tuner numbers the values of boolean parameters. It loads Kernel Tuner and little else; the names in `__all__` load their rooms when they are first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from llamea_tune.strategies.register import register_generated
+from llamea_tune.strategies.value_indices import mend_value_indices
 
 if TYPE_CHECKING:
     from llamea_tune.export import export_strategy
@@ -41,4 +42,5 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
+mend_value_indices()
 register_generated()

@@ -13,6 +13,10 @@ class SpaceFileError(LlameaTuneError):
     """A search-space file is missing, unreadable, or does not hold what it should."""
 
 
+class SpaceFileWarning(UserWarning):
+    """What people should know of a search-space file that is used nevertheless, or left out among others."""
+
+
 class SettingsError(LlameaTuneError):
     """A setting is out of range, or settings contradict each other."""
 

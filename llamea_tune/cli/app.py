@@ -11,7 +11,7 @@ import typer
 
 from llamea_tune import __version__
 from llamea_tune.cli import benchmark, doctor, evolve, export, report, resume, spaces, strategies, tune
-from llamea_tune.cli.console import fail
+from llamea_tune.cli.console import fail, show_warnings
 from llamea_tune.exceptions import LlameaTuneError
 
 app = typer.Typer(
@@ -53,6 +53,7 @@ def _interrupt(_signum: int, _frame: FrameType | None) -> NoReturn:
 def main() -> None:
     """Run the program. Bad input ends it with one sentence and exit code 2, Ctrl-C and SIGTERM with 130."""
     signal.signal(signal.SIGTERM, _interrupt)
+    show_warnings()
     try:
         app()
     except LlameaTuneError as err:

@@ -55,6 +55,8 @@ def benchmark(
     ] = None,
     spaces: options.Spaces = None,
     t1: options.T1 = None,
+    objective: options.Objective = None,
+    salvage: options.Salvage = False,
     live_kernel: live.Kernels = None,
     backend: live.Backend = None,
     compiler: live.Compiler = None,
@@ -112,6 +114,7 @@ def benchmark(
     from llamea_tune.scoring.benchmark import BenchmarkSettings, run_benchmark
     from llamea_tune.scoring.live_benchmark import run_live_benchmark
     from llamea_tune.scoring.results_store import ResultsStore
+    from llamea_tune.spaces import Reading
 
     check_targets(plots=plot or [], texts=[csv] if csv else [], folders=[ioh] if ioh else [])
     contenders = _contenders(strategies)
@@ -138,7 +141,7 @@ def benchmark(
         )
     store = ResultsStore()
     try:
-        with live.opened_spaces(spaces, t1, lives, quiet=quiet) as loaded:
+        with live.opened_spaces(spaces, Reading(t1, objective, salvage), lives, quiet=quiet) as loaded:
             progress = BenchmarkProgress(contenders, loaded, repeats, quiet=quiet)
             with progress, IohWriter(ioh) if ioh else nullcontext() as writer:
                 make = run_live_benchmark if lives else partial(run_benchmark, store=store, fresh=fresh)

@@ -11,6 +11,7 @@ from llamea_tune.cli.console import escape, out
 from llamea_tune.cli.wide_tables import print_table
 from llamea_tune.scoring.benchmark import Benchmark, BenchmarkRow
 from llamea_tune.scoring.compare import Comparison
+from llamea_tune.wording import counted
 
 SIGNIFICANCE = 0.05
 
@@ -84,7 +85,7 @@ def _title(outcome: Benchmark) -> str:
     n_spaces = len(outcome.scales)
     settled = "stopped when settled, " if outcome.settings.stop_when_settled else ""
     return (
-        f"{outcome.settings.repeats} runs on each of {n_spaces} space{'s' if n_spaces > 1 else ''}, "
+        f"{counted(outcome.settings.repeats, 'run')} on each of {counted(n_spaces, 'space')}, "
         f"{settled}{outcome.settings.baseline} baseline; 0 = random search, 1 = optimum at once"
     )
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
+from typing import Any
 
 from rich.console import Console
+
+from llamea_tune.exceptions import SpaceFileWarning
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -14,6 +18,19 @@ err = Console(stderr=True, highlight=False)
 def fail(message: str) -> None:
     """Show an error."""
     err.print(f"[bold red]error:[/] {escape(message)}", soft_wrap=True)
+
+
+def show_warnings() -> None:
+    """From now on show warnings of search-space files like errors, a line each."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, SpaceFileWarning):
+            err.print(f"[bold yellow]warning:[/] {escape(str(message))}", soft_wrap=True)
+        else:
+            others(message, category, *place, **more)
+
+    warnings.showwarning = show
 
 
 def escape(text: str) -> str:

@@ -41,6 +41,8 @@ def register(app: typer.Typer) -> None:
 def evolve(
     spaces: options.Spaces = None,
     t1: options.T1 = None,
+    objective: options.Objective = None,
+    salvage: options.Salvage = False,
     live_kernel: live.Kernels = None,
     backend: live.Backend = None,
     compiler: live.Compiler = None,
@@ -97,6 +99,7 @@ def evolve(
     from llamea_tune.proposals import make_proposer
     from llamea_tune.scoring import space_budget
     from llamea_tune.scoring.entrants import make_contender
+    from llamea_tune.spaces import Reading
 
     settings = Settings(
         proposer=proposer,
@@ -134,12 +137,13 @@ def evolve(
     )
     if not (spaces or lives):
         spaces = options.first_spaces()
-    with live.opened_spaces(spaces, t1, lives, quiet=quiet) as loaded:
+    reading = Reading(t1, objective, salvage)
+    with live.opened_spaces(spaces, reading, lives, quiet=quiet) as loaded:
         for space in loaded:
             space_budget(space)  # nor start what cannot be scored on
         make_proposer(settings.proposer, **settings.llm.given())  # and a missing key before there is a run directory
         path = run_dir or Path("runs") / datetime.now().strftime("%Y%m%d-%H%M%S")
-        run = new_run(path, settings, loaded, t1)
+        run = new_run(path, settings, loaded, reading)
         if not quiet:
             err.print(f"run directory: [bold]{path}[/]   spaces: {', '.join(space.name for space in loaded)}")
         carry_out_visibly(

@@ -16,7 +16,7 @@ from llamea_tune.cli.console import err, escape
 
 if TYPE_CHECKING:
     from llamea_tune.runners.open_live import LiveKernel, OnSampled
-    from llamea_tune.spaces.space import Space
+    from llamea_tune.spaces import Reading, Space
 
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -122,7 +122,7 @@ def device_numbers(text: str) -> list[int]:
 
 @contextmanager
 def opened_spaces(
-    spaces: list[str] | None, t1: Path | None, lives: Sequence[LiveKernel], *, quiet: bool
+    spaces: list[str] | None, reading: Reading, lives: Sequence[LiveKernel], *, quiet: bool
 ) -> Iterator[Sequence[Space]]:
     """The spaces that a command names: recorded ones, or live ones, which are closed in the end.
 
@@ -132,10 +132,13 @@ def opened_spaces(
     from llamea_tune.exceptions import SettingsError
 
     if not lives:
-        yield options.load(spaces, t1)
+        yield options.load(spaces, reading)
         return
-    if spaces or t1:
-        raise SettingsError("--live and --spaces are both given; name live kernels or recorded spaces")
+    if spaces or any(vars(reading).values()):
+        raise SettingsError(
+            "--live and an option for recorded spaces (--spaces, --t1, --objective, --salvage) are both given; "
+            "name live kernels or recorded spaces"
+        )
     from llamea_tune.runners.open_live import open_all
 
     with open_all(lives, sampling_lines(quiet=quiet)) as opened:

@@ -9,7 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from llamea_tune.sandbox.program import Limits
-    from llamea_tune.spaces.space import Space
+    from llamea_tune.spaces import Reading, Space
 
 RIVALS = "simulated_annealing,genetic_algorithm,diff_evo,pso,random_sample"
 
@@ -28,6 +28,16 @@ T1 = Annotated[
     typer.Option(
         "--t1", help="T1 file with the restrictions, where it does not lie beside the caches.", show_default=False
     ),
+]
+Objective = Annotated[
+    str | None,
+    typer.Option(
+        "--objective", help="What was measured and counts, where it is not what the file names.", show_default=False
+    ),
+]
+Salvage = Annotated[
+    bool,
+    typer.Option("--salvage", help="Use what is whole of files that are cut off, as a killed run may leave them."),
 ]
 Jobs = Annotated[
     int | None,
@@ -60,7 +70,7 @@ def limits(timeout: float | None) -> Limits:
     return Limits() if timeout is None else Limits(wall_s=timeout, cpu_s=timeout, named_s=timeout)
 
 
-def load(spaces: list[str] | None, t1: Path | None) -> list[Space]:
+def load(spaces: list[str] | None, reading: Reading) -> list[Space]:
     """Load the spaces that a command names, or the bundled ones.
 
     Raises:
@@ -68,7 +78,8 @@ def load(spaces: list[str] | None, t1: Path | None) -> list[Space]:
     """
     from llamea_tune.spaces import bundled_spaces, load_spaces
 
-    return load_spaces([file for spec in spaces for file in _files(spec)] if spaces else bundled_spaces(), t1=t1)
+    files = [file for spec in spaces for file in _files(spec)] if spaces else bundled_spaces()
+    return load_spaces(files, **vars(reading))
 
 
 def _files(spec: str) -> list[str]:

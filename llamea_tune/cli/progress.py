@@ -21,6 +21,7 @@ from llamea_tune.evolution.events import (
 )
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.llm.protocol import Waiting
+from llamea_tune.wording import counted
 
 _SMOOTHING = 0.2  # weight of the newest candidate in the running mean of seconds per candidate
 
@@ -71,7 +72,7 @@ class RunProgress:
         match event:
             case GenerationStarted(generation, generations, asked):
                 stage = f"generation {generation + 1}/{generations}"
-                self._bar.update(self._task, stage=stage, now=f"asking for {asked} candidates")
+                self._bar.update(self._task, stage=stage, now=f"asking for {counted(asked, 'candidate')}")
                 self._last = time.monotonic()
             case RunsDone(label, done, total):
                 self._bar.update(self._task, now=escape(f"{label}: {done}/{total} runs"))
@@ -91,7 +92,7 @@ class RunProgress:
             case Waiting():
                 self._show_wait(event)
             case FinalStarted(contenders):
-                now = f"{contenders} contenders on fresh seeds"
+                now = f"{counted(contenders, 'contender')} on fresh seeds"
                 self._bar.update(self._task, stage="leaderboard", now=now, left=self._time_left(0))
                 if not (self._live or self._quiet):
                     err.print(f"making the leaderboard: {now}")

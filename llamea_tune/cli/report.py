@@ -9,6 +9,7 @@ import typer
 
 from llamea_tune.cli import options
 from llamea_tune.cli.console import err, escape, out, print_json
+from llamea_tune.wording import counted
 
 if TYPE_CHECKING:
     from llamea_tune.report.run_summary import RunSummary
@@ -61,7 +62,7 @@ def report(
 
 def _in_short(summary: RunSummary) -> str:
     failed = sum(failure.candidates for failure in summary.failures)
-    text = f"{len(summary.candidates)} candidates, {failed} of them without a score"
+    text = f"{counted(len(summary.candidates), 'candidate')}, {failed} of them without a score"
     if summary.best is not None and summary.best.evaluation.fitness is not None:
         best = summary.best
         text += f"; best: {best.candidate.id} {best.candidate.class_name}, fitness {best.evaluation.fitness:.3f}"

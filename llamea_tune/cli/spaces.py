@@ -66,10 +66,14 @@ def list_spaces(
         ),
     ] = None,
     t1: options.T1 = None,
+    objective: options.Objective = None,
+    salvage: options.Salvage = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Load the spaces and say how large they are."""
-    facts = [_facts(space) for space in options.load(places, t1)]
+    from llamea_tune.spaces import Reading
+
+    facts = [_facts(space) for space in options.load(places, Reading(t1, objective, salvage))]
     if as_json:
         print_json(facts)
         return
@@ -79,6 +83,7 @@ def list_spaces(
         table.add_column(heading, justify="right", no_wrap=True)
     for fact in facts:
         numbers = [f"{fact[key]:,}" for key in ("configs", "valid", "parameters")]
+        numbers[0] += " (partial)" if fact["partial"] else ""
         budget = (
             [f"{fact['evaluations']:,}", f"{fact['budget_s']:,.0f} s"] if fact["budget_s"] is not None else ["-", "-"]
         )
@@ -90,14 +95,16 @@ def list_spaces(
 def show_space(
     place: Annotated[str, typer.Argument(help="A Kernel Tuner cache or T4 file, or the name of a bundled space.")],
     t1: options.T1 = None,
+    objective: options.Objective = None,
+    salvage: options.Salvage = False,
     features: Annotated[bool, typer.Option("--features", help="Compute features of the landscape too.")] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Load a space and describe it."""
     from llamea_tune.exceptions import SpaceFileError
-    from llamea_tune.spaces import describe, landscape_features
+    from llamea_tune.spaces import Reading, describe, landscape_features
 
-    space, *others = options.load([place], t1)
+    space, *others = options.load([place], Reading(t1, objective, salvage))
     if others:
         names = ", ".join(entry.name for entry in (space, *others))
         raise SpaceFileError(f"{place} stands for {len(others) + 1} spaces; name one of them: {names}")
@@ -113,6 +120,7 @@ def show_space(
             "higher_is_better": space.higher_is_better,
             "tune_params": parameters,
             "restrictions": list(space.restrictions),
+            "permitted": space.n_permitted,
             "features": None if found is None else asdict(found),
         }
         print_json({**facts, **more})
@@ -124,6 +132,8 @@ def show_space(
 def convert_space(
     source: Annotated[Path, typer.Argument(help="The Kernel Tuner cache or T4 file to read.")],
     target: Annotated[Path, typer.Argument(help="The file to write; compressed if its name ends in .gz.")],
+    objective: options.Objective = None,
+    salvage: options.Salvage = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
@@ -135,14 +145,14 @@ def convert_space(
     from llamea_tune.spaces.space_file import FileKind, file_kind
 
     converters = {FileKind.CACHE: ("T4", cache_to_t4), FileKind.T4: ("cache", t4_to_cache)}
-    kind = file_kind(source)
+    kind = file_kind(source, salvage=salvage)
     if kind not in converters:
         raise SpaceFileError(f"{source} is neither a Kernel Tuner cache nor a T4 file; name one that is")
     if target.exists() and not force:
         raise SettingsError(f"{target} exists already; name another file, or replace it with --force")
     check_targets(texts=[target])
     written, convert = converters[kind]
-    convert(source, target)
+    convert(source, target, objective=objective, salvage=salvage)
     if as_json:
         print_json({"source": str(source), "target": str(target), "format": written})
     elif not quiet:
@@ -167,6 +177,7 @@ def _facts(space: Space) -> dict[str, Any]:
         "source": space.source,
         "content_hash": space.content_hash,
         "configs": space.size,
+        "partial": space.partial,
         "valid": int(space.valid.sum()),
         "parameters": len(space.tune_params),
         "evaluations": budget.evaluations if budget else None,

@@ -10,6 +10,7 @@ import typer
 
 from llamea_tune.cli import options
 from llamea_tune.cli.console import err, escape, out, print_json
+from llamea_tune.wording import counted
 
 HELP = """
 Fetch the public hub of brute-forced search spaces, or another record of Zenodo.
@@ -42,7 +43,10 @@ def fetch_spaces(
     size_mb = sum(file.size for file in record.files) / 1e6
     doi = f", DOI {record.doi}" if record.doi else ""
     if not quiet:
-        err.print(f"{escape(record.title)}{escape(doi)}: {len(record.files)} files, {size_mb:,.0f} MB", soft_wrap=True)
+        err.print(
+            f"{escape(record.title)}{escape(doi)}: {counted(len(record.files), 'file')}, {size_mb:,.0f} MB",
+            soft_wrap=True,
+        )
         err.print(f"license: [bold]{escape(record.license)}[/]", soft_wrap=True)
     places = fetch(record, to, None if quiet else _Lines())
     if as_json:

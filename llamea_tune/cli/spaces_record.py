@@ -10,6 +10,7 @@ import typer
 
 from llamea_tune.cli import live, options
 from llamea_tune.cli.console import duration, err, escape, fail, out, print_json
+from llamea_tune.wording import counted
 
 if TYPE_CHECKING:
     from llamea_tune.recording import KernelFolder, Progress, Recorded
@@ -138,7 +139,7 @@ class _Lines:
 def _line(kernel: KernelFolder, recorded: Recorded) -> str:
     ratio = recorded.median_ms / recorded.optimum_ms
     return (
-        f"{kernel.name}: {recorded.configs} configs, {recorded.valid} valid, median/optimum {ratio:.2f}, "
+        f"{kernel.name}: {counted(recorded.configs, 'config')}, {recorded.valid} valid, median/optimum {ratio:.2f}, "
         f"noise {recorded.noise.median_spread:.2%}, {recorded.cache or 'to be resumed'}"
     )
 

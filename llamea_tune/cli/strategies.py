@@ -12,6 +12,7 @@ from rich.table import Table
 from llamea_tune.cli import options
 from llamea_tune.cli.console import err, escape, out, print_json
 from llamea_tune.cli.wide_tables import print_table
+from llamea_tune.wording import counted
 
 if TYPE_CHECKING:
     from llamea_tune.export.record import StrategyRecord
@@ -145,7 +146,7 @@ def _show_record(record: StrategyRecord) -> None:
     for what, score in (("training score", record.training_score), ("validation score", record.validation_score)):
         if score is not None:
             interval = "" if score.interval is None else f" [{score.interval[0]:+.3f}, {score.interval[1]:+.3f}]"
-            facts[what] = f"{score.score:+.3f}{interval}, {score.repeats} runs per space"
+            facts[what] = f"{score.score:+.3f}{interval}, {counted(score.repeats, 'run')} per space"
     for name, score in record.scores.items():
         facts[f"score on {name}"] = f"{score.score:+.3f}"
     facts["versions"] = ", ".join(f"{name} {version}" for name, version in record.versions.items())

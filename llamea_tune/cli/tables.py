@@ -7,6 +7,7 @@ from rich.table import Table
 from llamea_tune.cli.console import escape, out
 from llamea_tune.cli.wide_tables import natural_width, print_table
 from llamea_tune.evolution.leaderboard import Leaderboard
+from llamea_tune.wording import counted
 
 
 def print_leaderboard(leaderboard: Leaderboard) -> None:
@@ -20,7 +21,7 @@ def print_leaderboard(leaderboard: Leaderboard) -> None:
 def leaderboard_table(leaderboard: Leaderboard, *, per_space: bool = True) -> Table:
     """The leaderboard: candidates and rivals, mean score with interval, and where wanted the score on each space."""
     spaces = sorted({name for row in leaderboard.rows for name in row.scores}) if per_space else []
-    caption = f"{leaderboard.repeats} runs per space on fresh seeds; 0 = random search, 1 = the optimum from the start"
+    caption = f"{counted(leaderboard.repeats, 'run')} per space on fresh seeds; 0 = random search, 1 = the optimum from the start"
     table = Table(caption=caption, caption_justify="left")
     table.add_column("strategy", overflow="fold", min_width=20)
     table.add_column("score", justify="right", no_wrap=True, min_width=6)

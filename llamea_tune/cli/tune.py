@@ -16,6 +16,7 @@ import typer
 from llamea_tune.cli import options
 from llamea_tune.cli.console import duration, err, out, print_json
 from llamea_tune.exceptions import ExportError
+from llamea_tune.wording import counted
 
 if TYPE_CHECKING:
     from llamea_tune.candidate import HyperparameterValue
@@ -58,6 +59,8 @@ def tune(
     ],
     spaces: options.Spaces = None,
     t1: options.T1 = None,
+    objective: options.Objective = None,
+    salvage: options.Salvage = False,
     trials: Annotated[int, typer.Option("--trials", "-n", help="Trials to make in all.")] = 100,
     repeats: Annotated[int, typer.Option(help="Runs on each space in a trial that is not stopped.")] = 10,
     final_repeats: Annotated[int, typer.Option(help="Runs on each space, on fresh seeds, to judge the gain.")] = 50,
@@ -94,12 +97,13 @@ def tune(
     from llamea_tune.hpo import StudySettings, importances, rescore
     from llamea_tune.hpo import tune as make_study
     from llamea_tune.scoring import Scorer
+    from llamea_tune.spaces import Reading
 
     settings = StudySettings(trials, repeats, seed, sampler, prune, baseline=baseline, limits=options.limits(timeout))
     source = find_source(strategy, ranges)
     if export is not None:
         _check_export(source, export, strategy)
-    loaded = options.load(spaces, t1)
+    loaded = options.load(spaces, Reading(t1, objective, salvage))
     directory = study or Path("studies") / f"{_slug(strategy)}-{datetime.now():%Y%m%d-%H%M%S}"
     n_jobs = jobs or os.cpu_count() or 1
     if not quiet:
@@ -179,7 +183,7 @@ def _export(
     assert source.export_as is not None
     request = source.export_as(name)
     trained = [SpaceReference(space.name, space.content_hash) for space in spaces]
-    note = f"{request.note} Hyperparameters: {len(result.trials)} trials with Optuna's {settings.sampler}".strip()
+    note = f"{request.note} Hyperparameters: {counted(len(result.trials), 'trial')} with Optuna's {settings.sampler}".strip()
     request = replace(
         request,
         name=name,

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from llamea_tune.cli.console import duration, err
 from llamea_tune.hpo.study import TrialDone
 from llamea_tune.hpo.trial import TrialOutcome
+from llamea_tune.wording import counted
 
 _SECONDS_BETWEEN_LINES = 10.0
 
@@ -57,7 +58,7 @@ class TuneProgress:
         if trial.outcome is TrialOutcome.COMPLETE:
             self._best = trial.value if self._best is None else max(self._best, trial.value)
         best = "-" if self._best is None else f"{self._best:+.3f}"
-        self._show("trials", event.done, event.total, f"best {best}, {self._runs:,} runs")
+        self._show("trials", event.done, event.total, f"best {best}, {counted(self._runs, 'run')}")
 
     def rescoring(self, done: int, total: int) -> None:
         """Take note of runs on fresh seeds."""

@@ -15,6 +15,7 @@ from llamea_tune.hpo.rescoring import Rescored
 from llamea_tune.hpo.study import StudyResult
 from llamea_tune.hpo.subject import Subject
 from llamea_tune.hpo.trial import TrialOutcome, TrialRecord
+from llamea_tune.wording import counted
 
 
 def study_summary(result: StudyResult) -> str:
@@ -23,7 +24,7 @@ def study_summary(result: StudyResult) -> str:
     parts = [f"{n} {outcome}" for outcome, n in counts.items() if n and outcome is not TrialOutcome.COMPLETE]
     told = f" ({', '.join(parts)})" if parts else ""
     saved = f"; without pruning {result.runs_unpruned:,}" if result.runs < result.runs_unpruned else ""
-    return f"{len(result.trials)} trials{told} on {result.pairs} pairs of space and repeat: {result.runs:,} runs{saved}"
+    return f"{counted(len(result.trials), 'trial')}{told} on {counted(result.pairs, 'pair')} of space and repeat: {counted(result.runs, 'run')}{saved}"
 
 
 def hyperparameter_table(subject: Subject, best: TrialRecord | None, shares: Mapping[str, float]) -> Table:
@@ -46,9 +47,7 @@ def hyperparameter_table(subject: Subject, best: TrialRecord | None, shares: Map
 def gain_table(result: StudyResult, rescored: Rescored) -> Table:
     """Defaults and best hyperparameters, in the study and on fresh seeds."""
     table = Table(title="did the gain survive?", box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
-    table.caption = (
-        f"fresh: {rescored.repeats} runs per space on seeds that nothing was chosen on; score: of all of them"
-    )
+    table.caption = f"fresh: {counted(rescored.repeats, 'run')} per space on seeds that nothing was chosen on; score: of all of them"
     table.caption_justify = "left"
     table.add_column("")
     for heading in ("in the study", "fresh", "score", "95 % interval"):

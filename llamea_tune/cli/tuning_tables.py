@@ -8,11 +8,12 @@ from rich.table import Table
 
 from llamea_tune.cli.console import escape
 from llamea_tune.evolution.tuning_record import Tuning
+from llamea_tune.wording import counted
 
 
 def tuning_line(tuning: Tuning) -> str:
     """One line when a candidate was tuned."""
-    return f"{escape(tuning.candidate)} tuned      [bold]{_outcome(tuning)}[/] in {tuning.all_runs:,} runs"
+    return f"{escape(tuning.candidate)} tuned      [bold]{_outcome(tuning)}[/] in {counted(tuning.all_runs, 'run')}"
 
 
 def tuning_table(tunings: Mapping[str, Tuning], allowance: int) -> Table:

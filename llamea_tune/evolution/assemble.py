@@ -25,18 +25,23 @@ from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
 from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
 from llamea_tune.scoring import Scorer
-from llamea_tune.spaces import describe, landscape_features, load_space
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces import Reading, Space, describe, landscape_features, load_space
+from llamea_tune.wording import counted
 
 
-def new_run(path: Path, settings: Settings, spaces: Sequence[Space], t1: Path | None = None) -> RunDirectory:
+def new_run(
+    path: Path,
+    settings: Settings,
+    spaces: Sequence[Space],
+    reading: Reading = Reading(),  # noqa: B008 (frozen)
+) -> RunDirectory:
     """Make the run directory of a new run.
 
     Args:
         path: Where to make it.
         settings: The run's settings.
         spaces: The training spaces.
-        t1: The T1 file that was given for them, if one was.
+        reading: How they were read.
 
     Raises:
         RunDirectoryError: Something is there already, or it cannot be written.
@@ -44,7 +49,7 @@ def new_run(path: Path, settings: Settings, spaces: Sequence[Space], t1: Path | 
     header = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": settings.to_json(),
-        "spaces": [_space_record(space, t1) for space in spaces],
+        "spaces": [_space_record(space, reading) for space in spaces],
         "versions": versions(),
         "prompts_hash": None if settings.proposer == OFFLINE else prompts_hash(),
     }
@@ -85,7 +90,13 @@ def run_spaces(run: RunDirectory, on_sampled: OnSampled | None = None) -> Iterat
 
 
 def _loaded(record: Mapping[str, Any]) -> Space:
-    return load_space(Path(record["source"]), t1=Path(record["t1"]) if record["t1"] else None, name=record["name"])
+    return load_space(
+        Path(record["source"]),
+        t1=Path(record["t1"]) if record["t1"] else None,
+        name=record["name"],
+        objective=record.get("objective"),
+        salvage=record.get("salvage", False),
+    )
 
 
 def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOptions) -> None:
@@ -110,9 +121,8 @@ def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOp
         if max_candidates is not None:
             n_judged = len(run.candidates())
             if max_candidates < n_judged:
-                message = (
-                    f"--max-candidates is {max_candidates}, but {run.path} has {n_judged} candidates already; raise it."
-                )
+                there = counted(n_judged, "candidate")
+                message = f"--max-candidates is {max_candidates}, but {run.path} has {there} already; raise it."
                 raise SettingsError(message)
             settings = settings.with_max_candidates(max_candidates)
         if llm.given():
@@ -188,11 +198,13 @@ def _descriptions(scorer: Scorer, settings: Settings) -> list[str]:
     ]
 
 
-def _space_record(space: Space, t1: Path | None) -> dict[str, Any]:
+def _space_record(space: Space, reading: Reading) -> dict[str, Any]:
     return {
         "name": space.name,
         "source": str(Path(space.source).resolve()),
-        "t1": str(t1.resolve()) if t1 else None,
+        "t1": str(reading.t1.resolve()) if reading.t1 else None,
+        "objective": reading.objective,
+        "salvage": reading.salvage,
         "content_hash": space.content_hash,
         "configs": space.size,
         "live": dict(space.opened_as) if isinstance(space, LiveSpace) else None,

@@ -25,6 +25,7 @@ from llamea_tune.kernel_tuner_internals import (
 from llamea_tune.recording.reference import Arguments, Reference, load_reference
 from llamea_tune.spaces.space import ParamConfig, ParamValue
 from llamea_tune.spaces.t1_file import read_t1
+from llamea_tune.spaces.values import same_keys
 
 # As in Kernel Tuner's simulation: its own restriction on the block size lets everything through, and still counts in the
 # numbering of configs. T1's conditions say how large a block may be.
@@ -93,6 +94,8 @@ class KernelFolder:
             backend=backend or specification.get("Backend") or specification["Language"],
             compiler=compiler or specification.get("Compiler"),
         )
+        if confused := same_keys(folder.tune_params):
+            raise RecordingError(f"{t1_path} {confused}")
         if not folder.source_path.is_file():
             raise RecordingError(f"{t1_path} names the kernel file {folder.source_path}, which is not there; add it")
         return folder

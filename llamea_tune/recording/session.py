@@ -30,6 +30,7 @@ from llamea_tune.recording.machine import clock_state, describe_machine, device_
 from llamea_tune.recording.noise import Noise, measure_noise, noise_as_json, noise_from_json
 from llamea_tune.recording.plan import WHOLE, Plan, in_space_order
 from llamea_tune.spaces.space import ParamConfig
+from llamea_tune.wording import counted
 
 HOPELESS_AFTER = 20  # configs that all failed, before a recording is given up
 
@@ -240,7 +241,7 @@ class _Session:
 def _hopeless(kernel: KernelFolder, entries: Mapping[str, Entry]) -> str:
     first = next(iter(entries.values()))
     said = " ".join(str(first.get("error_message", "")).split())[:200] or first["__error__"]
-    return f"{kernel.name} failed with all {len(entries)} configs tried ({said}); mend the kernel or its T1 description"
+    return f"{kernel.name} failed with all {counted(len(entries), 'config')} tried ({said}); mend the kernel or its T1 description"
 
 
 def _readable(kernel: KernelFolder, config: ParamConfig) -> str:
@@ -285,7 +286,7 @@ def _provenance(
     return {
         "kernel": plan.kernel.name,
         "problem_size": list(plan.kernel.problem_size),
-        "coverage": "all permitted configs" if complete else f"a random sample of {len(entries)} configs",
+        "coverage": "all permitted configs" if complete else f"a random sample of {counted(len(entries), 'config')}",
         "configs": summary.configs,
         "valid": summary.valid,
         "wrong_results": messages.count(WRONG_RESULT),

@@ -11,6 +11,7 @@ import numpy as np
 from llamea_tune.report.drawing import line_style, new_figure, save_figure
 from llamea_tune.scoring.benchmark import Benchmark, BenchmarkRow
 from llamea_tune.scoring.benchmark_curves import score_curve
+from llamea_tune.wording import counted
 
 _WORST_SHOWN = -0.5  # a score far below random search would flatten everything else
 
@@ -57,7 +58,7 @@ def _draw_curves(axes: Any, outcome: Benchmark) -> None:
     n_spaces = len(outcome.scales)
     axes.set_title(
         f"mean over {n_spaces} space{'s' if n_spaces > 1 else ''}, "
-        f"{outcome.settings.repeats} runs each, 95 % bootstrap bands",
+        f"{counted(outcome.settings.repeats, 'run')} each, 95 % bootstrap bands",
         loc="left",
     )
     if scored:

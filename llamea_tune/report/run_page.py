@@ -12,6 +12,7 @@ from llamea_tune.report import html
 from llamea_tune.report.drawing import figure_bytes
 from llamea_tune.report.run_plot import run_figure
 from llamea_tune.report.run_summary import RunSummary
+from llamea_tune.wording import counted
 
 
 def run_page(summary: RunSummary) -> str:
@@ -38,7 +39,7 @@ def _parts(summary: RunSummary) -> Iterator[str]:
 
 def _outcome(summary: RunSummary) -> str:
     scored = sum(entry.evaluation.fitness is not None for entry in summary.latest)
-    text = f"Started {summary.header.get('created', 'at an unknown time')}: {len(summary.candidates)} candidates, {scored} scored."
+    text = f"Started {summary.header.get('created', 'at an unknown time')}: {counted(len(summary.candidates), 'candidate')}, {scored} scored."
     if summary.llm is not None:
         llm = summary.llm
         text += (
@@ -55,7 +56,7 @@ def _leaderboard(board: Leaderboard) -> Iterator[str]:
     best = next((number for number, row in enumerate(board.rows) if row.candidate is not None), None)
     yield html.heading("Leaderboard")
     yield html.paragraph(
-        f"{board.repeats} runs per space on seeds that nothing was selected on; 0 = random search, 1 = optimum at once.",
+        f"{counted(board.repeats, 'run')} per space on seeds that nothing was selected on; 0 = random search, 1 = optimum at once.",
         note=True,
     )
     rows = [[row.label, _score(row.mean), _interval(row), *_on_spaces(row, spaces)] for row in board.rows]

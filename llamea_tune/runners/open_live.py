@@ -21,6 +21,7 @@ from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.measuring import MeasuringService
 from llamea_tune.runners.protocol import Measurement
 from llamea_tune.spaces.space import ParamValue, Space
+from llamea_tune.wording import counted
 
 SMALLEST_SAMPLE = 10
 _SAMPLE_SEED = 0  # the same sample in every run, so that later ones find it in the recording
@@ -112,7 +113,7 @@ def open_live(live: LiveKernel, on_sampled: OnSampled | None = None) -> Iterator
                     on_sampled(name, len(measured), len(order))
             if all(measurement.failure for measurement in measured):
                 raise RecordingError(
-                    f"{kernel.name} failed with all {len(order)} configs of the sample; record it with "
+                    f"{kernel.name} failed with all {counted(len(order), 'config')} of the sample; record it with "
                     f"`llamea-tune spaces record` to see why, mend it, and remove {cache}, which keeps failures too"
                 )
             yield _space(live, kernel, runner.device_name, name, cache, service, order, measured)

@@ -23,6 +23,7 @@ from llamea_tune.sandbox.wire import (
     pack_reply,
 )
 from llamea_tune.sandbox.worker import Guest, Report, Worker
+from llamea_tune.wording import counted
 
 GRACE_S = 0.25  # what a strategy gets to return once its budget is gone, or to stop repeating itself
 _LATE_S = 10.0  # how far past the wall-clock limit the zygote may be in ending a guest
@@ -196,7 +197,7 @@ def _broken(what: str) -> _Verdict:
 def _judge(report: Report, limits: Limits, n_paid: int) -> _Verdict:
     """Why a process ended that said nothing about it."""
     if report.timed_out:
-        return RunState.TIMED_OUT, f"ran longer than {limits.wall_s:g} s after {n_paid} measurements"
+        return RunState.TIMED_OUT, f"ran longer than {limits.wall_s:g} s after {counted(n_paid, 'measurement')}"
     if report.dismissed:
         return _broken("it hung up")
     overran = os.WIFSIGNALED(report.status) and os.WTERMSIG(report.status) == signal.SIGXCPU

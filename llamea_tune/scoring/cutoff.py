@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.spaces.space import Space
+from llamea_tune.wording import counted
 
 START_PERCENTILE = 0.01
 END_PERCENTILE = 0.95
@@ -102,7 +103,7 @@ def _live_budget(space: LiveSpace) -> SpaceBudget:
     evaluations = max(1, round(end_us / median_us))
     if evaluations > space.sample.size < space.size:
         message = (
-            f"--live-budget {space.budget_s:g} pays for about {evaluations} measurements of {space.name}, and scores "
+            f"--live-budget {space.budget_s:g} pays for about {counted(evaluations, 'measurement')} of {space.name}, and scores "
             f"rest on a sample of {space.sample.size}; raise --live-sample to {evaluations} or more, or lower the budget"
         )
         raise SettingsError(message)

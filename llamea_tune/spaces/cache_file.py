@@ -3,61 +3,63 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from llamea_tune.exceptions import SpaceFileError
-from llamea_tune.spaces.recording import KIND_OF_ERROR, MeasurementTable, Recording, number_or_nan
+from llamea_tune.spaces.json_stream import JsonStream
+from llamea_tune.spaces.measurement_table import MeasurementTable
+from llamea_tune.spaces.recording import KIND_OF_ERROR, Recording, number_or_nan
 from llamea_tune.spaces.space import FailureKind, ParamValue
 from llamea_tune.spaces.space_file import open_json
+from llamea_tune.spaces.values import is_param_value
 
 DEFAULT_OBJECTIVE = "time"
 _STAGES = ("compile_time", "verification_time", "benchmark_time")
 _SHAPES_ENTRIES = ("tune_params_keys", "tune_params", "objective")
 
 
-def read_cache_file(path: Path, objective: str | None = None) -> Recording:
+def read_cache_file(path: Path, objective: str | None = None, *, salvage: bool = False) -> Recording:
     """Read a cache file, including one that a killed run never closed.
 
     Args:
         path: The file, gzip-compressed or not.
         objective: Name of the objective; by default the file's own, the first if it has several.
+        salvage: Whether to leave out an entry in which the file is cut off.
 
     Raises:
         SpaceFileError: The file cannot be read, or is no cache.
     """
-    before_entries = read_header(path)
-    table, header = _read_entries(path, before_entries, objective)
+    before_entries = read_header(path, salvage=salvage)
+    table, header, stream = _read_entries(path, before_entries, objective, salvage)
     if any(header.get(name) != before_entries.get(name) for name in _SHAPES_ENTRIES):
-        table, header = _read_entries(path, header, objective)
+        table, header, stream = _read_entries(path, header, objective, salvage)
     if table is None:
         raise SpaceFileError(f"{path} is no Kernel Tuner cache: it has no 'cache' entries; name another file")
     if not len(table):
         raise SpaceFileError(f"{path} records no config: its 'cache' is empty; record some measurements first")
-    tune_params = table.tune_params()
-    return Recording(
+    objectives = stated_objectives(header) or [DEFAULT_OBJECTIVE]
+    objective = objective or objectives[0]
+    return table.recording(
+        path,
+        stream,
         kernel_name=str(header.get("kernel_name") or ""),
         device_name=str(header.get("device_name") or ""),
         problem_size=header.get("problem_size"),
-        objective=_objective(header, objective),
-        higher_is_better=stated_direction(header.get("objective_higher_is_better")),
-        tune_params=tune_params,
-        value_indices=table.value_indices(tune_params),
-        objective_values=table.objective_values(),
-        failures=table.failures(),
-        stage_times_ms=table.stage_times_ms(),
+        objective=objective,
+        higher_is_better=stated_direction(header.get("objective_higher_is_better"), objectives, objective),
     )
 
 
-def read_header(path: Path) -> dict[str, Any]:
+def read_header(path: Path, *, salvage: bool = False) -> dict[str, Any]:
     """Everything but the entries, as far as it is needed to read those: no further than to them, where that is enough.
 
     Raises:
         SpaceFileError: The file cannot be read.
     """
     header: dict[str, Any] = {}
-    with open_json(path) as stream:
+    with open_json(path, salvage=salvage) as stream:
         if stream.peek() != "{":
             raise SpaceFileError(f"{path} is no Kernel Tuner cache: it holds no JSON object; name another file")
         for key in stream.members(open_ended=True):
@@ -66,9 +68,8 @@ def read_header(path: Path) -> dict[str, Any]:
                 continue
             if any(isinstance(header.get(name), (list, dict)) for name in ("tune_params_keys", "tune_params")):
                 return header
-            for entry_key in stream.members(open_ended=True):
+            for entry_key, entry in stream.entries():
                 stream.landmark = f"the entry {entry_key!r}"
-                entry = stream.value()
                 header.setdefault("tune_params_keys", _names_from_key(entry_key, entry))
     return header
 
@@ -84,45 +85,46 @@ def error_kind(entry: Mapping[str, Any]) -> FailureKind:
     return FailureKind.NONE
 
 
-def stated_direction(stated: Any) -> bool | None:
-    """`objective_higher_is_better` as found in a file: a boolean, or a list with one for each objective."""
-    first = stated[0] if isinstance(stated, list) and stated else stated
-    return first if isinstance(first, bool) else None
+def stated_direction(stated: Any, objectives: Sequence[str], objective: str) -> bool | None:
+    """Whether an objective is maximised, by a file's `objective_higher_is_better`: a boolean, or one for each objective."""
+    directions = dict(zip(objectives, stated if isinstance(stated, list) else [stated], strict=False))
+    direction = directions.get(objective)
+    return direction if isinstance(direction, bool) else None
 
 
 def _read_entries(
-    path: Path, header: dict[str, Any], objective: str | None
-) -> tuple[MeasurementTable | None, dict[str, Any]]:
+    path: Path, header: dict[str, Any], objective: str | None, salvage: bool
+) -> tuple[MeasurementTable | None, dict[str, Any], JsonStream]:
     """Read the entries as the header has it; returns them with the complete header, parts after them included."""
     table: MeasurementTable | None = None
     complete: dict[str, Any] = {}
-    with open_json(path) as stream:
+    objective = objective or next(iter(stated_objectives(header)), DEFAULT_OBJECTIVE)
+    with open_json(path, salvage=salvage) as stream:
         for key in stream.members(open_ended=True):
             if key != "cache" or stream.peek() != "{":
                 complete[key] = stream.value()
                 continue
             table = _empty_table(path, header)
-            for place, failure, value, entry in _measurements(path, stream, _objective(header, objective)):
+            for entry_key, entry in stream.entries():
+                stream.landmark = place = f"the entry {entry_key!r}"
                 try:
-                    table.add(entry, value, failure, [entry.get(stage) for stage in _STAGES])
+                    _add_entry(table, entry, objective)
                 except ValueError as err:
                     raise SpaceFileError(f"{path}: {place} {err}; repair or remove it") from err
+        stream.end()
     complete.setdefault("tune_params_keys", header.get("tune_params_keys"))
-    return table, complete
+    return table, complete, stream
 
 
-def _measurements(path: Path, stream: Any, objective: str) -> Iterator[tuple[str, FailureKind, float, dict[str, Any]]]:
-    for entry_key in stream.members(open_ended=True):
-        place = f"the entry {entry_key!r}"
-        entry = stream.value()
-        stream.landmark = place
-        if not isinstance(entry, dict):
-            raise SpaceFileError(f"{path}: {place} is no object; repair or remove it")
-        failure = error_kind(entry)
-        value = math.nan if failure else number_or_nan(entry.get(objective))
-        if not failure and math.isnan(value):
-            failure = FailureKind.OTHER
-        yield place, failure, value, entry
+def _add_entry(table: MeasurementTable, entry: Any, objective: str) -> None:
+    if not isinstance(entry, dict):
+        raise ValueError("is no object")
+    failure = error_kind(entry)
+    value = math.nan if failure else number_or_nan(entry.get(objective))
+    if not failure and math.isnan(value):
+        failure = FailureKind.OTHER
+        table.note_lack(entry, objective)
+    table.add(entry, value, failure, [entry.get(stage) for stage in _STAGES])
 
 
 def _empty_table(path: Path, header: Mapping[str, Any]) -> MeasurementTable:
@@ -143,7 +145,7 @@ def declared_values(path: Path, header: Mapping[str, Any], names: Sequence[str])
     declared = declared if isinstance(declared, dict) else {}
     found = {name: declared[name] for name in names if declared.get(name) is not None}
     for name, values in found.items():
-        if not isinstance(values, list) or not all(isinstance(value, (int, float, bool, str)) for value in values):
+        if not isinstance(values, list) or not all(is_param_value(value) for value in values):
             raise SpaceFileError(f"{path}: the values of {name!r} in 'tune_params' are no list of numbers or strings")
     return found
 
@@ -153,7 +155,7 @@ def _names_from_key(entry_key: str, entry: Any) -> list[str]:
     return list(entry)[: entry_key.count(",") + 1] if isinstance(entry, dict) else []
 
 
-def _objective(header: Mapping[str, Any], asked: str | None) -> str:
+def stated_objectives(header: Mapping[str, Any]) -> list[str]:
+    """The objectives that a header names, one or a list of them."""
     stated = header.get("objective")
-    first = stated[0] if isinstance(stated, list) and stated else stated
-    return asked or (first if isinstance(first, str) and first else DEFAULT_OBJECTIVE)
+    return [name for name in (stated if isinstance(stated, list) else [stated]) if isinstance(name, str) and name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +12,16 @@ from kernel_tuner.util import default_block_size_names, objective_default_map
 from numpy.typing import NDArray
 
 from llamea_tune.exceptions import SpaceFileError
-from llamea_tune.spaces.recording import Recording, config_keys, refuse_duplicates
+from llamea_tune.spaces.recording import Recording, config_keys, without_repeats
 from llamea_tune.spaces.space import ParamValue, Space
 from llamea_tune.spaces.t1_file import T1Description
+from llamea_tune.wording import counted
 
 # Kernel Tuner's simulation runner pretends to this limit, so that its block-size restriction lets every block through.
 # The restriction counts all the same: it decides in which order the configs are found.
 _SIMULATED_MAX_THREADS = 1_000_000_000
 
+_ANOTHER = "another objective with --objective (in Python, objective=...)"
 _MISSING_TIMES_MS = (0.0, 0.0, 1000.0)
 
 
@@ -43,17 +45,16 @@ def compile_space(
         higher_is_better: Whether the objective is maximised, where the file does not say.
 
     Raises:
-        SpaceFileError: No config has an objective value, one occurs twice, the description does not fit, or it is not
-            known whether the objective is maximised.
+        SpaceFileError: No config has an objective value, the description does not fit, or it is not known whether the
+            objective is maximised.
     """
-    refuse_duplicates(recording, source)
+    notes = tuple(notes_on(recording, source))
+    recording, _ = without_repeats(recording)
     maximised = _direction(recording, higher_is_better, source)
     if not np.isfinite(recording.objective_values).any():
-        raise SpaceFileError(
-            f"{source} holds only failed configs: none of {len(recording.failures)} has a value of the objective "
-            f"{recording.objective!r}; name the objective that was measured, or record the space again"
-        )
-    tune_params, value_indices, rows = _numbered(recording, t1, source)
+        raise SpaceFileError(_without_objective(recording, source))
+    tune_params, value_indices, rows, n_permitted = _numbered(recording, t1, source)
+    combinations = math.prod(map(len, tune_params.values()))
     costs = recording.objective_values[rows]
     stage_times_ms, has_times = _complete_times(recording)
     space = Space(
@@ -72,6 +73,9 @@ def compile_space(
         has_times=has_times,
         content_hash=content_hash,
         source=str(source),
+        partial=len(rows) < (n_permitted or (combinations if recording.unfinished else 0)) or recording.dropped > 0,
+        n_permitted=n_permitted,
+        notes=notes,
     )
     if t1 is not None and not space.valid.any():
         raise SpaceFileError(f"{t1.path} does not fit {source}: all the configs that it permits failed; check both")
@@ -85,13 +89,43 @@ def freeze(space: Space) -> Space:
     return space
 
 
+def _without_objective(recording: Recording, source: Path) -> str:
+    objective, configs = repr(recording.objective), counted(len(recording.failures), "config")
+    if recording.n_not_numbers:
+        found = f"such as {recording.not_a_number}, where one number for each config is expected"
+        return f"{source} gives the objective {objective} as lists or texts, {found}; write numbers, or name {_ANOTHER}"
+    if recording.other_objectives:
+        names = ", ".join(map(repr, recording.other_objectives))
+        return (
+            f"{source}: none of its {configs} has a value of the objective {objective}, but of {names}; name {_ANOTHER}"
+        )
+    failed = f"none of {len(recording.failures)} has a value of the objective {objective}"
+    return f"{source} holds only failed configs: {failed}; record the space again, or name {_ANOTHER}"
+
+
+def notes_on(recording: Recording, source: Path) -> Iterator[str]:
+    """What people should know of a recording, a sentence each."""
+    recording, n_ambiguous = without_repeats(recording)
+    if n_ambiguous:
+        configs = counted(n_ambiguous, "config")
+        yield f"{source} records {configs} more than once, differently; the last counts, as in Kernel Tuner"
+    if recording.n_not_numbers:
+        configs = counted(recording.n_not_numbers, "config")
+        yield f"{source}: {configs} failed, as {recording.objective!r} is no number there but {recording.not_a_number}"
+    if recording.salvaged and recording.unfinished:
+        dropped = counted(recording.dropped, "entry", "entries")
+        yield f"{source} is cut off: {counted(len(recording.failures), 'config')} used, {dropped} dropped"
+
+
 def _direction(recording: Recording, asked: bool | None, source: Path) -> bool:
     for known in (recording.higher_is_better, asked, objective_default_map.get(recording.objective)):
         if known is not None:
             return bool(known)
+    measured = ", ".join(map(repr, recording.other_objectives))
     raise SpaceFileError(
         f"{source}: whether a higher {recording.objective!r} is better is not known; "
-        'add "objective_higher_is_better": true or false to the file'
+        f'add "objective_higher_is_better": true or false to the file, or name {_ANOTHER}'
+        + (f", such as {measured}" if measured else "")
     )
 
 
@@ -112,15 +146,15 @@ def _complete_times(recording: Recording) -> tuple[NDArray[np.float64], bool]:
 
 def _numbered(
     recording: Recording, t1: T1Description | None, source: Path
-) -> tuple[Mapping[str, tuple[ParamValue, ...]], NDArray[np.uint16], NDArray[np.intp]]:
-    """Parameters, index matrix, and the row of the recording behind each config of the space."""
+) -> tuple[Mapping[str, tuple[ParamValue, ...]], NDArray[np.uint16], NDArray[np.intp], int | None]:
+    """Parameters, index matrix, the row of the recording behind each config, and how many configs are permitted."""
     in_file_order = np.arange(len(recording.failures), dtype=np.intp)
     if t1 is None:
-        return recording.tune_params, recording.value_indices, in_file_order
+        return recording.tune_params, recording.value_indices, in_file_order, None
     recorded = _recode(recording, t1, source)
     counts = [len(values) for values in t1.tune_params.values()]
     if not t1.restrictions and math.prod(counts) > len(recorded):
-        return t1.tune_params, recorded, in_file_order
+        return t1.tune_params, recorded, in_file_order, math.prod(counts)
 
     permitted = _permitted_configs(t1)
     keys = config_keys(np.concatenate([recorded, permitted]), counts)
@@ -130,11 +164,11 @@ def _numbered(
     rows = order[np.minimum(position, len(order) - 1)]
     found = recorded_keys[rows] == permitted_keys
     if found.all():
-        return t1.tune_params, permitted, rows
+        return t1.tune_params, permitted, rows, len(permitted)
     kept = np.sort(rows[found])
     if not len(kept):
         raise SpaceFileError(f"{t1.path} does not fit {source}: it permits none of the recorded configs; check both")
-    return t1.tune_params, recorded[kept], kept
+    return t1.tune_params, recorded[kept], kept, len(permitted)
 
 
 def _recode(recording: Recording, t1: T1Description, source: Path) -> NDArray[np.uint16]:

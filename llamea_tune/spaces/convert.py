@@ -11,18 +11,28 @@ import io
 import json
 import math
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from llamea_tune.exceptions import SpaceFileError
+from llamea_tune.exceptions import SpaceFileError, SpaceFileWarning
 from llamea_tune.spaces.cache_file import DEFAULT_OBJECTIVE, error_kind, read_cache_file
+from llamea_tune.spaces.compile import notes_on
 from llamea_tune.spaces.find import kernel_folder, plain_stem
-from llamea_tune.spaces.recording import KIND_OF_ERROR, Recording, number_or_nan, refuse_duplicates
+from llamea_tune.spaces.recording import KIND_OF_ERROR, Recording, number_or_nan
 from llamea_tune.spaces.space import FailureKind
 from llamea_tune.spaces.space_file import open_json
-from llamea_tune.spaces.t4_file import MILLISECONDS, cache_header, measured_values, read_t4_file, stated_failure
+from llamea_tune.spaces.t4_file import (
+    MILLISECONDS,
+    cache_header,
+    measured_values,
+    read_t4_file,
+    results,
+    stated_failure,
+)
+from llamea_tune.spaces.values import same_keys
 
 _TIMES = {
     "compile_time": "compilation",
@@ -42,31 +52,33 @@ _INVALIDITY = {
 _ERROR = {kind: name for name, kind in KIND_OF_ERROR.items()}
 
 
-def cache_to_t4(path: Path, out: Path) -> None:
+def cache_to_t4(path: Path, out: Path, *, objective: str | None = None, salvage: bool = False) -> None:
     """Convert a Kernel Tuner cache to a T4 file.
 
     Args:
         path: The cache, gzip-compressed or not.
         out: The T4 file to write, compressed if its name ends in `.gz`; replaced in one step where it exists.
+        objective: Name of the objective; by default the file's own.
+        salvage: Whether to convert what is whole of a file that is cut off.
 
     Raises:
         SpaceFileError: The cache cannot be read, or the file not be written.
     """
-    recording = read_cache_file(path)
-    refuse_duplicates(recording, path)
+    recording = read_cache_file(path, objective, salvage=salvage)
+    _warn(recording, path)
     names = list(recording.tune_params)
-    header = _top_level(path, "cache")
+    header = _top_level(path, "cache", salvage)
     kept = header.pop("t4", {})
     metadata = {"timeunit": "milliseconds", "kernel_tuner_cache": header}
     with _writing(out) as file:
         top = {"schema_version": "1.0.0", "metadata": metadata} | kept
         file.write(json.dumps(top)[:-1] + ', "results": [')
-        for number, (_, entry) in enumerate(_entries(path)):
+        for number, entry in enumerate(_entries(path, salvage)):
             file.write(("," if number else "") + "\n" + json.dumps(_result(entry, names, recording.objective)))
         file.write("\n]}\n")
 
 
-def t4_to_cache(path: Path, out: Path) -> None:
+def t4_to_cache(path: Path, out: Path, *, objective: str | None = None, salvage: bool = False) -> None:
     """Convert a T4 file to a Kernel Tuner cache.
 
     A T4 file that was no cache before names neither kernel nor device; its folder and its own name stand for them.
@@ -74,25 +86,34 @@ def t4_to_cache(path: Path, out: Path) -> None:
     Args:
         path: The T4 file, gzip-compressed or not.
         out: The cache to write, compressed if its name ends in `.gz`; replaced in one step where it exists.
+        objective: Name of the objective; by default the file's own.
+        salvage: Whether to convert what is whole of a file that is cut off.
 
     Raises:
-        SpaceFileError: The T4 file cannot be read, or the cache not be written.
+        SpaceFileError: The T4 file cannot be read, a cache cannot hold it, or it cannot be written.
     """
-    recording = read_t4_file(path)
-    refuse_duplicates(recording, path)
+    recording = read_t4_file(path, objective, salvage=salvage)
+    _warn(recording, path)
     names = list(recording.tune_params)
-    top = _top_level(path, "results")
+    if confused := same_keys(recording.tune_params):
+        raise SpaceFileError(f"{path} {confused}")
+    top = _top_level(path, "results", salvage)
     metadata = top.get("metadata")
     was_cache = cache_header(top)
     scale = MILLISECONDS[metadata.get("timeunit", "milliseconds")] if isinstance(metadata, dict) else 1.0
     header = was_cache or _new_header(path, recording) | {"t4": top}
     with _writing(out) as file:
         file.write(json.dumps(header | {"cache": {}}, indent="")[:-3])
-        for number, result in enumerate(_results(path)):
+        for number, result in enumerate(results(path, salvage=salvage)):
             entry = _entry(result, recording.objective, scale, names_failures=not was_cache)
             key = ",".join(str(entry[name]) for name in names)
             file.write(("," if number else "") + "\n" + json.dumps({key: entry})[1:-1])
         file.write("}\n}")
+
+
+def _warn(recording: Recording, path: Path) -> None:
+    for note in notes_on(recording, path):
+        warnings.warn(note, SpaceFileWarning, stacklevel=3)
 
 
 def _result(entry: Mapping[str, Any], names: list[str], objective: str) -> dict[str, Any]:
@@ -155,37 +176,27 @@ def _new_header(path: Path, recording: Recording) -> dict[str, Any]:
     return header
 
 
-def _top_level(path: Path, but: str) -> dict[str, Any]:
+def _top_level(path: Path, but: str, salvage: bool) -> dict[str, Any]:
     """All members of a file's object but one, which is read over part by part."""
     found: dict[str, Any] = {}
-    with open_json(path) as stream:
+    with open_json(path, salvage=salvage) as stream:
         for key in stream.members(open_ended=True):
             if key != but:
                 found[key] = stream.value()
                 continue
-            for _ in stream.members(open_ended=True) if stream.peek() == "{" else stream.elements():
-                stream.value()
+            for _ in stream.entries() if stream.peek() == "{" else stream.values():
+                pass
     return found
 
 
-def _entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    with open_json(path) as stream:
+def _entries(path: Path, salvage: bool) -> Iterator[dict[str, Any]]:
+    with open_json(path, salvage=salvage) as stream:
         for key in stream.members(open_ended=True):
             if key != "cache":
                 stream.value()
                 continue
-            for entry_key in stream.members(open_ended=True):
-                yield entry_key, stream.value()
-
-
-def _results(path: Path) -> Iterator[dict[str, Any]]:
-    with open_json(path) as stream:
-        for key in stream.members():
-            if key != "results":
-                stream.value()
-                continue
-            for _ in stream.elements():
-                yield stream.value()
+            for _, entry in stream.entries():
+                yield entry
 
 
 @contextmanager

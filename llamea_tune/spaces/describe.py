@@ -12,6 +12,7 @@ import numpy as np
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.spaces.features import LandscapeFeatures
 from llamea_tune.spaces.space import ParamValue, Space
+from llamea_tune.wording import counted
 
 InformationLevel = Literal["none", "application", "space"]
 
@@ -44,10 +45,9 @@ def describe(
     if level not in get_args(InformationLevel):
         raise SettingsError(f"the information level {level!r} is none of {', '.join(get_args(InformationLevel))}")
     if level == "none":
-        return (
-            f"A discrete, constrained search space: {len(space.tune_params)} tunable parameters, "
-            f"{space.size:,} permitted configurations.\n"
-        )
+        parameters = counted(len(space.tune_params), "tunable parameter")
+        kind = "recorded" if space.partial else "permitted"
+        return f"A discrete, constrained search space: {parameters}, {counted(space.size, f'{kind} configuration')}.\n"
     names = {name: f"p{number + 1}" if anonymous else name for number, name in enumerate(space.param_names)}
     lines = _application(space, names, anonymous)
     if level == "space":
@@ -66,7 +66,7 @@ def _application(space: Space, names: Mapping[str, str], anonymous: bool) -> lis
         device = f" on {space.device_name}" if space.device_name else ""
         size = f", problem size {_problem_size(space.problem_size)}" if space.problem_size else ""
         lines.insert(0, f"- Kernel: {space.kernel_name or 'unknown'}{device}{size}.")
-    return [*lines, f"- {len(names)} tunable parameters: {', '.join(names.values())}."]
+    return [*lines, f"- {counted(len(names), 'tunable parameter')}: {', '.join(names.values())}."]
 
 
 def _problem_size(problem_size: object) -> str:
@@ -90,11 +90,16 @@ def _hidden(values: tuple[ParamValue, ...], value: ParamValue) -> str:
 
 def _restrictions(space: Space, names: Mapping[str, str], anonymous: bool) -> list[str]:
     combinations = math.prod(len(values) for values in space.tune_params.values())
-    lines = [f"- {space.size:,} configurations are permitted, of {_rounded(combinations)} combinations of values."]
+    number = "1 configuration is" if space.size == 1 else f"{space.size:,} configurations are"
+    of = "1 combination" if combinations == 1 else f"{_rounded(combinations)} combinations"
+    lines = [f"- {number} {'recorded' if space.partial else 'permitted'}, of {of} of values."]
+    if space.partial:
+        permitted = f"{_rounded(space.n_permitted)} are permitted" if space.n_permitted else "it was never finished"
+        lines.append(f"- This is a partial recording: {permitted}. What was not recorded is no part of the space.")
     if space.restrictions:
         lines.append("- Restrictions, all of which a configuration has to meet:")
         lines += [f"  - {_renamed(text, space, names) if anonymous else text}" for text in space.restrictions]
-    elif space.size < combinations:
+    elif space.size < combinations and not space.n_permitted:
         lines.append("- The restrictions are not known as expressions; `Searchspace` knows what is permitted.")
     return lines
 
@@ -122,9 +127,10 @@ def _rounded(count: int) -> str:
 
 def _measuring(space: Space, budget_s: float | None) -> list[str]:
     failing = 1.0 - float(space.valid.mean())
-    lines = [f"- {_percent(failing)} of the permitted configurations fail when they are compiled or run."]
+    kind = "recorded" if space.partial else "permitted"
+    lines = [f"- {_percent(failing)} of the {kind} configurations fail when they are compiled or run."]
     if failing == 0.0:
-        lines = ["- No permitted configuration fails."]
+        lines = [f"- No {kind} configuration fails."]
     if space.has_times:
         low, middle, high = np.percentile(space.evaluation_times_s, (5, 50, 95))
         lines.append(
@@ -134,7 +140,8 @@ def _measuring(space: Space, budget_s: float | None) -> list[str]:
         evaluations = max(1, min(space.size, round(budget_s / float(space.evaluation_times_s.mean()))))
         share = _percent(evaluations / space.size)
         lines.append(
-            f"- Budget of one run: {_seconds(budget_s)}, enough for about {evaluations:,} measurements ({share} of the space)."
+            f"- Budget of one run: {_seconds(budget_s)}, enough for about {counted(evaluations, 'measurement')} "
+            f"({share} of the space)."
         )
     return lines
 

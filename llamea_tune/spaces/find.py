@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import glob
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from llamea_tune.exceptions import SpaceFileError
+from llamea_tune.exceptions import SpaceFileError, SpaceFileWarning
 from llamea_tune.spaces.cache_file import read_header
 from llamea_tune.spaces.space_file import FileKind, file_kind
 from llamea_tune.spaces.t1_file import read_t1
@@ -44,7 +45,7 @@ def space_name(path: Path) -> str:
     return f"{kernel_folder(path)}/{stem(path)}".lstrip("/")
 
 
-def find_t1(path: Path) -> Path | None:
+def find_t1(path: Path, *, salvage: bool = False) -> Path | None:
     """Find the T1 description of a cache or T4 file; None if there is none.
 
     Looked for, in this order: `T1.json` and `<stem>_T1.json` beside the file; then, in its folder and up to three
@@ -62,15 +63,16 @@ def find_t1(path: Path) -> Path | None:
     for place in places:
         if place.is_file() and place != path.absolute() and file_kind(place) is FileKind.T1:
             return place
-    return _t1_by_kernel_name(path)
+    return _t1_by_kernel_name(path, salvage)
 
 
-def _t1_by_kernel_name(path: Path) -> Path | None:
+def _t1_by_kernel_name(path: Path, salvage: bool) -> Path | None:
     folder = path.absolute().parent
     beside = [place for place in sorted(folder.glob("*.json")) if place != path.absolute() and _may_be_t1(place)]
     if not beside:
         return None
-    kernel_name = read_header(path).get("kernel_name") if file_kind(path) is FileKind.CACHE else None
+    is_cache = file_kind(path, salvage=salvage) is FileKind.CACHE
+    kernel_name = read_header(path, salvage=salvage).get("kernel_name") if is_cache else None
     matching = [place for place in beside if kernel_name and read_t1(place).kernel_name == kernel_name]
     return matching[0] if len(matching) == 1 else None
 
@@ -82,24 +84,25 @@ def _may_be_t1(place: Path) -> bool:
         return False
 
 
-def find_space_files(spec: str | Path) -> list[Path]:
+def find_space_files(spec: str | Path, *, salvage: bool = False) -> list[Path]:
     """The caches and T4 files that a file, folder or glob stands for.
 
     A folder stands for all those in it and below, hidden ones excepted. In folders and globs, T1 descriptions and
-    other JSON are skipped, and so is a T4 file beside the cache that it was made from, by its name.
+    other JSON are skipped, and so is a T4 file beside the cache that it was made from, by its name; a file that cannot
+    be read is left out with a warning.
 
     Raises:
-        SpaceFileError: There is none, or a file cannot be read.
+        SpaceFileError: There is none.
     """
     path = Path(spec)
     if path.is_dir():
-        return _spaces_among(_files_below(path)) or _nothing(
+        return _spaces_among(_files_below(path), salvage) or _nothing(
             f"the folder {path} holds no Kernel Tuner cache or T4 file"
         )
     if glob.has_magic(str(spec)) and not path.exists():
         matches = [Path(place) for place in glob.glob(str(spec), recursive=True)]  # noqa: PTH207 (absolute patterns)
         files = [file for match in matches for file in (_files_below(match) if match.is_dir() else [match])]
-        return _spaces_among(files) or _nothing(f"{spec} matches no Kernel Tuner cache or T4 file")
+        return _spaces_among(files, salvage) or _nothing(f"{spec} matches no Kernel Tuner cache or T4 file")
     return [path]
 
 
@@ -113,10 +116,19 @@ def _nothing(message: str) -> list[Path]:
     raise SpaceFileError(f"{message}; name a file, folder or glob that has some")
 
 
-def _spaces_among(files: Sequence[Path]) -> list[Path]:
-    kinds = {
-        place: file_kind(place) for place in sorted(set(files)) if place.name.endswith(_SUFFIXES) and place.is_file()
-    }
+def skip(err: SpaceFileError) -> None:
+    """Tell that one of many files is left out."""
+    warnings.warn(f"skipped: {err}", SpaceFileWarning, stacklevel=3)
+
+
+def _spaces_among(files: Sequence[Path], salvage: bool) -> list[Path]:
+    kinds = {}
+    for place in sorted(set(files)):
+        if place.name.endswith(_SUFFIXES) and place.is_file():
+            try:
+                kinds[place] = file_kind(place, salvage=salvage)
+            except SpaceFileError as err:
+                skip(err)
     caches = {(place.parent, stem(place)) for place, kind in kinds.items() if kind is FileKind.CACHE}
 
     return [

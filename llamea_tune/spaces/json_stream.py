@@ -1,4 +1,8 @@
-"""A JSON text read value by value, so that a file of any size needs little memory."""
+"""A JSON text read value by value, so that a file of any size needs little memory.
+
+It reads what Python's own `json` reads, NaN and Infinity included, which Kernel Tuner writes, and says where a text is
+cut off, as Kernel Tuner leaves its files while it runs. The parsers of `ijson` do neither.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +13,43 @@ from typing import Any, TextIO
 _CHUNK = 1 << 20
 _LONGEST_VALUE = 1 << 28
 _LONGEST_CUT_NUMBER_TAIL = len("e+")  # "1e+" decodes as 1 where the buffer ends before the exponent
+_LONGEST_WORD = len("-Infinity")
 
 
 class JsonError(ValueError):
-    """The text is not JSON from some place on."""
+    """The text is not JSON from some place on.
+
+    Attributes:
+        cut_off: Whether it is as if more text had followed once.
+    """
+
+    def __init__(self, place: str, *, cut_off: bool = False) -> None:
+        super().__init__(place)
+        self.cut_off = cut_off
+
+
+class TextAfterEndError(JsonError):
+    """The text goes on after its end."""
 
 
 class JsonStream:
     """Reads one JSON text from front to back.
 
     `members` and `elements` walk an object or array; before each next step the caller takes the member's value,
-    with `value` or by walking it in turn.
+    with `value` or by walking it in turn. `entries` and `values` take the values themselves.
 
     Attributes:
         landmark: What the caller last read, for messages.
+        salvage: Whether a text that is cut off ends there, without the entry or value that is not whole.
+        unclosed: Whether the text ended before it was closed.
+        dropped: How many entries or values were left out, as the text was cut off in them.
     """
 
-    def __init__(self, text: TextIO) -> None:
+    def __init__(self, text: TextIO, *, salvage: bool = False) -> None:
         self._text = text
+        self.salvage = salvage
+        self.unclosed = False
+        self.dropped = 0
         self._decode = json.JSONDecoder().raw_decode
         self._buffer = ""
         self._position = 0
@@ -57,7 +80,8 @@ class JsonStream:
             except json.JSONDecodeError as err:
                 if self._fill():
                     continue
-                raise self._error(err.pos) from err
+                cut = err.msg.startswith("Unterminated string") or len(self._buffer) - err.pos <= _LONGEST_WORD
+                raise self._error(err.pos, cut_off=cut) from err
             except RecursionError as err:
                 raise self._error(self._position) from err
             if end + _LONGEST_CUT_NUMBER_TAIL < len(self._buffer) or not self._fill():
@@ -88,23 +112,69 @@ class JsonStream:
         """
         yield from self._parts("[", "]", False)
 
+    def entries(self) -> Iterator[tuple[str, Any]]:
+        """The keys and values of an object, which may end after a complete one.
+
+        Raises:
+            JsonError: There is no object, or it is broken.
+        """
+        try:
+            for key in self.members(open_ended=True):
+                yield key, self.value()
+        except JsonError as err:
+            self._leave_out(err)
+
+    def values(self) -> Iterator[Any]:
+        """The elements of an array.
+
+        Raises:
+            JsonError: There is no array, or it is broken.
+        """
+        try:
+            for _ in self.elements():
+                yield self.value()
+        except JsonError as err:
+            self._leave_out(err)
+
+    def end(self) -> None:
+        """Make sure that nothing follows.
+
+        Raises:
+            TextAfterEndError: Something does.
+        """
+        if self.peek():
+            raise TextAfterEndError(f"character {self._characters_before_buffer + self._position + 1}")
+
+    def _leave_out(self, err: JsonError) -> None:
+        if not (self.salvage and err.cut_off):
+            raise err
+        self._position = len(self._buffer)
+        self.unclosed = True
+        self.dropped += 1
+
     def _parts(self, opening: str, closing: str, open_ended: bool) -> Iterator[None]:
+        open_ended = open_ended or self.salvage
         self._take(opening)
         if self.peek() == closing:
             self._position += 1
             return
-        while not (open_ended and not self.peek()):
+        following = ","
+        while following == ",":
+            if open_ended and not self.peek():
+                break
             yield
             following = self.peek()
             if open_ended and not following:
-                return
+                break
             self._take("," if following == "," else closing)
-            if following != ",":
-                return
+        else:
+            return
+        self.unclosed = True
 
     def _take(self, expected: str) -> None:
-        if self.peek() != expected:
-            raise self._error(self._position)
+        found = self.peek()
+        if found != expected:
+            raise self._error(self._position, cut_off=not found)
         self._position += 1
 
     def _fill(self) -> bool:
@@ -119,6 +189,6 @@ class JsonStream:
             self._position = 0
         return bool(more)
 
-    def _error(self, position: int) -> JsonError:
+    def _error(self, position: int, *, cut_off: bool = False) -> JsonError:
         place = f"character {self._characters_before_buffer + position + 1}"
-        return JsonError(f"{place} on, after {self.landmark}" if self.landmark else f"{place} on")
+        return JsonError(f"{place} on, after {self.landmark}" if self.landmark else f"{place} on", cut_off=cut_off)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 
@@ -47,6 +47,9 @@ class Space:
         has_times: Whether the file records those times; if not, every measurement counts as one second.
         content_hash: SHA-256 of what the space was compiled from.
         source: Where it came from, for messages.
+        partial: Whether it is known that permitted configs were not recorded.
+        n_permitted: How many configs are permitted in all; None where that is unknown.
+        notes: What to tell people of how the file was read, a sentence each.
     """
 
     name: str
@@ -64,6 +67,9 @@ class Space:
     has_times: bool
     content_hash: str
     source: str
+    partial: bool = field(default=False, kw_only=True)
+    n_permitted: int | None = field(default=None, kw_only=True)
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def size(self) -> int:

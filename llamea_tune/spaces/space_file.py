@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
 import io
@@ -10,11 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from llamea_tune.exceptions import SpaceFileError
-from llamea_tune.spaces.json_stream import JsonError, JsonStream
+from llamea_tune.spaces.json_stream import JsonError, JsonStream, TextAfterEndError
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_LFS_POINTER = b"version https://git-lfs"
+_WHOLE_CHARACTERS = "llamea_tune.whole_characters"
+_CUT_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
 class FileKind(StrEnum):
@@ -27,39 +32,92 @@ class FileKind(StrEnum):
 
 
 @contextmanager
-def open_json(path: Path) -> Iterator[JsonStream]:
+def open_json(path: Path, *, salvage: bool = False) -> Iterator[JsonStream]:
     """Open a file of JSON, gzip-compressed or not whatever its name.
+
+    Args:
+        path: The file.
+        salvage: Whether a file that is cut off ends there; see `JsonStream`.
 
     Raises:
         SpaceFileError: The file cannot be read, or turns out not to be JSON while it is read.
     """
+    again = "fetch or record it again" + (
+        "" if salvage else ", or use what is whole with --salvage (in Python, salvage=True)"
+    )
     with _telling_os_errors(path), path.open("rb") as file:
-        compressed = file.peek(2)[:2] == _GZIP_MAGIC
-        plain = gzip.GzipFile(fileobj=file) if compressed else file
+        start = file.peek(len(_LFS_POINTER))
+        if start.startswith(_LFS_POINTER):
+            raise SpaceFileError(
+                f"{path} is a Git LFS pointer, which stands for the file and holds none of it; "
+                "run git lfs pull in its repository"
+            )
+        plain = gzip.GzipFile(fileobj=file) if start.startswith(_GZIP_MAGIC) else file
+        binary = io.BufferedReader(_UpToDamage(plain)) if salvage else plain
+        text = io.TextIOWrapper(binary, encoding="utf-8-sig", errors=_WHOLE_CHARACTERS if salvage else "strict")
         try:
-            stream = JsonStream(io.TextIOWrapper(plain, encoding="utf-8-sig"))
+            stream = JsonStream(text, salvage=salvage)
             if not stream.peek():
                 raise SpaceFileError(f"{path} is empty; expected a Kernel Tuner cache, T4 results or a T1 description")
             yield stream
-        except (EOFError, zlib.error, gzip.BadGzipFile) as err:
+        except _CUT_GZIP as err:
             raise SpaceFileError(
-                f"{path} is cut off or damaged: its compressed data cannot be read to the end; fetch or record it again"
+                f"{path} is cut off or damaged: its compressed data cannot be read to the end; {again}"
             ) from err
         except UnicodeDecodeError as err:
+            if err.reason == "unexpected end of data":
+                raise SpaceFileError(f"{path} is cut off within a character; {again}") from err
             raise SpaceFileError(f"{path} is no UTF-8 text, so no JSON; name a Kernel Tuner cache or T4 file") from err
-        except JsonError as err:
+        except TextAfterEndError as err:
             raise SpaceFileError(
-                f"{path} is no valid JSON from {err}; it may have been cut off: fetch or record it again"
+                f"{path} goes on after its end, at {err}, as two files in one do, or entries that were added after it was "
+                "closed; part the files, or move the closing braces to the end"
             ) from err
+        except JsonError as err:
+            if err.cut_off:
+                raise SpaceFileError(f"{path} is cut off: it is no valid JSON from {err}; {again}") from err
+            raise SpaceFileError(f"{path} is no valid JSON from {err}; mend that place, or fetch it again") from err
 
 
-def file_kind(path: Path) -> FileKind:
+def _leave_out_half_a_character(err: UnicodeError) -> tuple[str, int]:
+    """Handles errors of decoding: only what lacks its rest is left out."""
+    if isinstance(err, UnicodeDecodeError) and err.reason == "unexpected end of data":
+        return "", err.end
+    raise err
+
+
+codecs.register_error(_WHOLE_CHARACTERS, _leave_out_half_a_character)
+
+
+class _UpToDamage(io.RawIOBase):
+    """A file of which the rest is left out where it cannot be decompressed."""
+
+    def __init__(self, plain: Any) -> None:
+        self._plain = plain
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        try:
+            found: bytes = self._plain.read1(len(target))
+        except _CUT_GZIP:
+            return 0
+        target[: len(found)] = found
+        return len(found)
+
+
+def file_kind(path: Path, *, salvage: bool = False) -> FileKind:
     """Tell what a JSON file is, reading no more of it than needed.
+
+    Args:
+        path: The file.
+        salvage: See `open_json`.
 
     Raises:
         SpaceFileError: The file cannot be read, or is not JSON.
     """
-    with open_json(path) as stream:
+    with open_json(path, salvage=salvage) as stream:
         if stream.peek() != "{":
             stream.value()
             return FileKind.OTHER
@@ -85,10 +143,8 @@ def file_digest(path: Path) -> str:
 
 
 def _holds_configurations(stream: JsonStream) -> bool:
-    for _ in stream.elements():
-        first = stream.value()
-        return isinstance(first, dict) and "configuration" in first
-    return True
+    first = next(stream.values(), None)
+    return first is None or (isinstance(first, dict) and "configuration" in first)
 
 
 @contextmanager

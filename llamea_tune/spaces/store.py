@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 
 from llamea_tune.spaces.space import Space
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 FOLDER_VARIABLE = "LLAMEA_TUNE_CACHE"
 
 _DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error)
 _ARRAYS = {"value_indices": np.uint16, "costs": np.float64, "failures": np.uint8, "stage_times_ms": np.float64}
 _TEXTS = (
     *("kernel_name", "device_name", "problem_size", "restrictions"),
-    *("objective", "higher_is_better", "has_times", "content_hash"),
+    *("objective", "higher_is_better", "has_times", "content_hash", "partial", "n_permitted", "notes"),
 )
 
 
@@ -51,7 +51,7 @@ def load_compiled(content_hash: str, *, name: str, source: Path) -> Space | None
             texts = json.loads(stored["texts"].tobytes())
             arrays = {key: stored[key] for key in _ARRAYS}
         tune_params = {param: tuple(values) for param, values in texts.pop("tune_params")}
-        texts["restrictions"] = tuple(texts["restrictions"])
+        texts |= {key: tuple(texts[key]) for key in ("restrictions", "notes")}
         space = Space(name=name, source=str(source), tune_params=tune_params, **texts, **arrays)
         if space.content_hash == content_hash and _is_sound(space):
             return space

@@ -10,6 +10,7 @@ from llamea_tune.exceptions import SpaceFileError
 from llamea_tune.spaces.expressions import check_restriction, evaluate_values
 from llamea_tune.spaces.space import ParamValue
 from llamea_tune.spaces.space_file import open_json
+from llamea_tune.spaces.values import alike
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,11 @@ def _parameter(path: Path, number: int, entry: Any) -> tuple[str, tuple[ParamVal
     values = tuple(values) if isinstance(values, (list, tuple, range)) else (values,)
     if not values or not all(isinstance(value, (int, float, bool, str)) for value in values):
         raise SpaceFileError(f"{place} ({name}): its Values are no numbers or strings; write them as a list")
-    return name, tuple(dict.fromkeys(values))
+    distinct: dict[ParamValue, ParamValue] = {}
+    for value in values:
+        if repr(distinct.setdefault(value, value)) != repr(value):
+            raise SpaceFileError(f"{place} {alike(name, distinct[value], value)}")
+    return name, tuple(distinct)
 
 
 def _restriction(path: Path, condition: Any, tune_params: dict[str, tuple[ParamValue, ...]]) -> str:

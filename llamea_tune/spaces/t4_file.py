@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from llamea_tune.exceptions import SpaceFileError
-from llamea_tune.spaces.cache_file import DEFAULT_OBJECTIVE, declared_values, stated_direction
-from llamea_tune.spaces.recording import KIND_OF_ERROR, MeasurementTable, Recording, number_or_nan
+from llamea_tune.spaces.cache_file import DEFAULT_OBJECTIVE, declared_values, stated_direction, stated_objectives
+from llamea_tune.spaces.json_stream import JsonStream
+from llamea_tune.spaces.measurement_table import MeasurementTable
+from llamea_tune.spaces.recording import KIND_OF_ERROR, Recording, number_or_nan
 from llamea_tune.spaces.space import FailureKind
 from llamea_tune.spaces.space_file import open_json
 
@@ -24,7 +27,7 @@ KIND_OF_INVALIDITY = {
 MILLISECONDS = {"nanoseconds": 1e-6, "microseconds": 1e-3, "milliseconds": 1.0, "miliseconds": 1.0, "seconds": 1e3}
 
 
-def read_t4_file(path: Path, objective: str | None = None) -> Recording:
+def read_t4_file(path: Path, objective: str | None = None, *, salvage: bool = False) -> Recording:
     """Read a T4 file. It names neither kernel nor device; its parameters' values are those that occur, in order.
 
     Unless it was a cache before: then it keeps that cache's header.
@@ -33,50 +36,79 @@ def read_t4_file(path: Path, objective: str | None = None) -> Recording:
 
     Args:
         path: The file, gzip-compressed or not.
-        objective: Name of the objective; by default the first that the file names.
+        objective: Name of the objective; by default the one that most results name first.
+        salvage: Whether to leave out a result in which the file is cut off.
 
     Raises:
         SpaceFileError: The file cannot be read, or is no T4 file.
     """
-    table: MeasurementTable | None = None
-    header: dict[str, Any] = {}
-    with open_json(path) as stream:
-        if stream.peek() != "{":
-            raise SpaceFileError(f"{path} is no T4 file: it holds no JSON object; name another file")
-        for key in stream.members():
-            if key != "results" or stream.peek() != "[":
-                header[key] = stream.value()
-                continue
-            for number, _ in enumerate(stream.elements()):
-                stream.landmark = place = f"results[{number}]"
-                result = stream.value()
-                try:
-                    if table is None:
-                        names = list(_member(result, "configuration"))
-                        table = MeasurementTable(names, declared_values(path, cache_header(header), names))
-                        objective = objective or _first_objective(result)
-                    _add_result(table, result, objective or DEFAULT_OBJECTIVE)
-                except ValueError as err:
-                    raise SpaceFileError(f"{path}: {place} {err}; repair or remove it") from err
+    likely = objective or next(filter(None, map(_first_objective, results(path, salvage=salvage))), DEFAULT_OBJECTIVE)
+    table, header, named, stream = _read_results(path, likely, salvage)
+    own = max(named, key=named.__getitem__, default=DEFAULT_OBJECTIVE)
+    objective = objective or own
+    if objective != likely:
+        table, header, named, stream = _read_results(path, objective, salvage)
     if table is None:
         raise SpaceFileError(f"{path} records no config: it has no 'results'; name a file that has some")
     metadata, was_cache = header.get("metadata"), cache_header(header)
     unit = metadata.get("timeunit", "milliseconds") if isinstance(metadata, dict) else "milliseconds"
     if str(unit) not in MILLISECONDS:
         raise SpaceFileError(f"{path}: the timeunit {unit!r} is unknown; write one of {', '.join(MILLISECONDS)}")
-    tune_params = table.tune_params()
-    return Recording(
+    stated = was_cache | header
+    return table.recording(
+        path,
+        stream,
+        time_unit_ms=MILLISECONDS[str(unit)],
         kernel_name=str(was_cache.get("kernel_name") or ""),
         device_name=str(was_cache.get("device_name") or ""),
         problem_size=was_cache.get("problem_size"),
-        objective=objective or DEFAULT_OBJECTIVE,
-        higher_is_better=stated_direction((was_cache | header).get("objective_higher_is_better")),
-        tune_params=tune_params,
-        value_indices=table.value_indices(tune_params),
-        objective_values=table.objective_values(),
-        failures=table.failures(),
-        stage_times_ms=table.stage_times_ms() * MILLISECONDS[str(unit)],
+        objective=objective,
+        higher_is_better=stated_direction(
+            stated.get("objective_higher_is_better"), stated_objectives(stated) or [own], objective
+        ),
     )
+
+
+def results(path: Path, *, salvage: bool = False) -> Iterator[Any]:
+    """The results of a T4 file, one by one.
+
+    Raises:
+        SpaceFileError: The file cannot be read.
+    """
+    with open_json(path, salvage=salvage) as stream:
+        for key in stream.members() if stream.peek() == "{" else ():
+            if key == "results" and stream.peek() == "[":
+                yield from stream.values()
+            else:
+                stream.value()
+
+
+def _read_results(
+    path: Path, objective: str, salvage: bool
+) -> tuple[MeasurementTable | None, dict[str, Any], Counter[str], JsonStream]:
+    """Read the results; returns them with everything else, and how many results name each objective first."""
+    table: MeasurementTable | None = None
+    header: dict[str, Any] = {}
+    named: Counter[str] = Counter()
+    with open_json(path, salvage=salvage) as stream:
+        if stream.peek() != "{":
+            raise SpaceFileError(f"{path} is no T4 file: it holds no JSON object; name another file")
+        for key in stream.members():
+            if key != "results" or stream.peek() != "[":
+                header[key] = stream.value()
+                continue
+            for number, result in enumerate(stream.values()):
+                stream.landmark = place = f"results[{number}]"
+                try:
+                    if table is None:
+                        names = list(_member(result, "configuration"))
+                        table = MeasurementTable(names, declared_values(path, cache_header(header), names))
+                    _add_result(table, result, objective)
+                except ValueError as err:
+                    raise SpaceFileError(f"{path}: {place} {err}; repair or remove it") from err
+                named.update(filter(None, [_first_objective(result)]))
+        stream.end()
+    return table, header, named, stream
 
 
 def cache_header(top_level: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,6 +142,7 @@ def _add_result(table: MeasurementTable, result: Any, objective: str) -> None:
     value = math.nan if failure else number_or_nan(measured.get(objective))
     if not failure and math.isnan(value):
         failure = FailureKind.OTHER
+        table.note_lack(measured, objective)
     benchmark = times.get("benchmark")
     if benchmark is None and isinstance(times.get("runtimes"), list):
         benchmark = math.fsum(time for time in map(number_or_nan, times["runtimes"]) if not math.isnan(time))
@@ -131,6 +164,6 @@ def _member(result: Any, name: str) -> dict[str, Any]:
     return found
 
 
-def _first_objective(result: Mapping[str, Any]) -> str | None:
-    objectives = result.get("objectives")
+def _first_objective(result: Any) -> str | None:
+    objectives = result.get("objectives") if isinstance(result, dict) else None
     return objectives[0] if isinstance(objectives, list) and objectives and isinstance(objectives[0], str) else None

@@ -164,6 +164,13 @@ class StrategyContract:
         types = [type(values[0]) for values in space.tune_params.values()]
         assert all([type(value) for value in config] == types for config in requests.asked)
 
+    def test_booleans_beside_whole_numbers(self, strategy: Any, requests: Requests, tmp_path: Path) -> None:
+        """Where all values are whole numbers or booleans, Kernel Tuner itself has to be kept from confusing the two."""
+        params: dict[str, tuple[ParamValue, ...]] = {"block_size_x": (16, 32, 64), "pad": (False, True), "tile": (1, 2)}
+        space = synthetic_space(4, tune_params=params, kept=1.0, failing=0.0)
+        _tune(strategy, space, tmp_path, max_fevals=11)
+        assert {config[1] for config in requests.paid} == {False, True}
+
     def test_repeats_under_a_seed(self, strategy: Any, requests: Requests, tmp_path: Path) -> None:
         """The same seeds give the same search, also where numpy's generators are made without one."""
         runs = []

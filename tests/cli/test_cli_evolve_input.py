@@ -120,6 +120,31 @@ def test_a_corrupt_log_is_named_with_its_line(cache, tmp_path):
     refused(run("resume", path), "line 1", "candidates.jsonl", "corrupt")
 
 
+def test_a_run_keeps_how_its_spaces_were_read(tmp_path):
+    document = json.loads(write_cache(synthetic_space(0), tmp_path / "gpu.json").read_text())
+    for entry in document["cache"].values():
+        entry["joules"] = entry.pop("time")
+    document |= {"objective": ["time", "joules"], "objective_higher_is_better": [True, False]}
+    document["cache"] = document.pop("cache")  # what comes last is cut off
+    space = tmp_path / "gpu.json"
+    space.write_text(json.dumps(document)[:-100])
+    path = tmp_path / "run"
+    quick = ("--max-candidates", "1", "--repeats", "1", "--confirm-repeats", "1", "--final-repeats", "1")
+    command = ("evolve", "--spaces", space, "--run-dir", path, *quick, "--rivals", "random_sample")
+    refused(run(*command, "--objective", "joules"), "cut off", "--salvage")
+    done = run(*command, "--objective", "joules", "--salvage")
+    assert done.returncode == 0, done.stderr
+    assert "warning: " in done.stderr and "1 entry dropped" in done.stderr
+    (record,) = json.loads((path / "run.json").read_text())["spaces"]
+    assert (record["objective"], record["salvage"]) == ("joules", True)
+    resumed = run("resume", path, "--max-candidates", "2")
+    assert resumed.returncode == 0, resumed.stderr
+    header = json.loads((path / "run.json").read_text())
+    del header["spaces"][0]["salvage"], header["spaces"][0]["objective"]
+    (path / "run.json").write_text(json.dumps(header))
+    refused(run("resume", path), "cut off")
+
+
 def test_a_changed_space_stops_resume_before_it_changes_anything(tmp_path):
     space = write_cache(synthetic_space(0), tmp_path / "gpu.json")
     path = tmp_path / "run"

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from llamea_tune.exceptions import SpaceFileWarning
 from llamea_tune.spaces import load_space
 
 
@@ -21,6 +22,41 @@ def test_list_says_how_large_spaces_are(command, caches):
     assert facts[0]["content_hash"] == space.content_hash
     assert facts[0]["median_to_optimum"] > 1.0
     assert facts[0]["evaluations"] > 0 and facts[0]["budget_s"] > 0.0
+
+
+def test_list_names_and_skips_what_is_broken(command, caches):
+    broken = caches / "broken.json"
+    broken.write_text((caches / "one.json").read_text()[:-50])
+    done = command("spaces", "list", caches)
+    assert done.code == 0 and len(done.out.splitlines()) == 3
+    assert done.err.startswith(f"warning: skipped: {broken} is cut off") and len(done.err.splitlines()) == 1
+    done = command("spaces", "list", caches, "--salvage")
+    assert "small/broken" in done.out and "(partial)" in done.out
+    assert done.err == f"warning: {broken} is cut off: {load(broken).size} configs used, 1 entry dropped\n"
+    refused = command("spaces", "list", broken)
+    assert refused.is_refusal() and "--salvage" in refused.err
+
+
+def load(path):
+    with pytest.warns(SpaceFileWarning):
+        return load_space(path, salvage=True)
+
+
+def test_the_objective_can_be_named(command, own_folders):
+    entries = {str(x): {"x": x, "watts": 10.0 - x, "energy": 1.0 + x} for x in (1, 2, 3)}
+    cache = {"tune_params_keys": ["x"], "tune_params": {"x": [1, 2, 3]}, "cache": entries}
+    path, t4 = own_folders / "card.json", own_folders / "card_t4.json"
+    path.write_text(json.dumps(cache))
+    refused = command("spaces", "show", path)
+    assert refused.is_refusal() and "'energy', 'watts'; name another objective with --objective" in refused.err
+    assert command("spaces", "show", path, "--objective", "energy", "--json").json["objective"] == "energy"
+    assert command("spaces", "list", path, "--objective", "energy").code == 0
+    assert command("spaces", "convert", path, t4, "--objective", "energy").code == 0
+    assert load_space(t4).objective == "energy"
+    for other in (("benchmark", "random_sample", "-n", "2"), ("tune", "random_sample")):
+        assert command(*other, "--spaces", path).is_refusal()
+    scored = command("benchmark", "random_sample", "-n", "2", "-s", path, "--objective", "energy", "--json")
+    assert scored.code == 0, scored
 
 
 def test_list_without_places_shows_the_bundled_ones(command):

@@ -15,8 +15,8 @@ from llamea_tune.testing.spaces import synthetic_space
 METHODS = ["Hamming", "Hamming-adjacent", "strictly-adjacent", "adjacent"]
 
 
-def spaces_alike(seed, kept):
-    space = synthetic_space(seed, kept=kept)
+def spaces_alike(seed, kept, tune_params=None):
+    space = synthetic_space(seed, kept=kept, tune_params=tune_params)
     arguments = space.tune_params, space.value_indices
     return build_searchspace(*arguments), build_searchspace(*arguments, FastSearchspace)
 
@@ -37,6 +37,20 @@ def test_finds_the_same_neighbours_in_the_same_order(method, kept):
         expected = plain.get_neighbors_indices_no_cache(config, method)
         for _ in range(2):  # looked up, then remembered
             np.testing.assert_array_equal(fast.get_neighbors_indices_no_cache(config, method), expected)
+
+
+@pytest.mark.parametrize(
+    "params", [{"a": (True, False), "b": (1, 2, 4), "c": (0, 8)}, dict.fromkeys("abc", (False, True))]
+)
+@pytest.mark.parametrize("method", METHODS)
+def test_finds_neighbours_among_booleans_and_whole_numbers(method, params):
+    plain, fast = spaces_alike(1, 0.8, params)
+    for config in plain.list:
+        found = fast.get_neighbors_indices_no_cache(config, method)
+        np.testing.assert_array_equal(found, plain.get_neighbors_indices_no_cache(config, method))
+        if method == "Hamming":
+            differing = [sum(a != b for a, b in zip(config, other, strict=True)) for other in plain.list]
+            assert found.tolist() == [index for index, n in enumerate(differing) if n == 1]
 
 
 @settings(max_examples=40, deadline=None)

@@ -25,6 +25,7 @@ from llamea_tune.sandbox import Limits, Program, RunJob, Sandbox
 from llamea_tune.sandbox.generators import own_generators
 from llamea_tune.spaces.searchspace import build_searchspace
 from llamea_tune.spaces.space import Space
+from llamea_tune.testing.spaces import synthetic_space
 
 HEAD = "from kernel_tuner.strategies.wrapper import OptAlg\n\nclass Short(OptAlg):\n"
 
@@ -91,6 +92,23 @@ def test_strings_hash_alike_in_every_process(space: Space, sandbox: Sandbox) -> 
     first = sandbox.run(by_hash, RunJob(0, 1))
     with Sandbox([space]) as other:
         assert same_trace(other.run(by_hash, RunJob(0, 1)), first)
+
+
+def test_booleans_are_numbered_by_value_inside() -> None:
+    params = {"block": (16, 32), "pad": (False, True), "swap": (True, False)}
+    checking = short(
+        """
+        rows = searchspace.get_list_param_indices_numpy().tolist()
+        assert rows == [list(searchspace.get_param_indices(config)) for config in searchspace.list]
+        assert len(set(map(tuple, rows))) == searchspace.size == 8
+        for config in searchspace.list:
+            assert len(searchspace.get_neighbors(config, "Hamming")) == 3
+            func(config)
+        """
+    )
+    with Sandbox([synthetic_space(0, tune_params=params, kept=1.0)]) as own:
+        result = own.run(checking, RunJob(0, 1))
+    assert (result.reason, len(result.trace)) == ("", 8)
 
 
 def test_own_compute_is_the_time_of_the_process(sandbox: Sandbox) -> None:

@@ -64,6 +64,14 @@ def test_the_tree_shares_intervals_by_the_number_of_configs_beneath():
         assert tree.config(tuple(coordinates.tolist())) == tuple(expected[name] for name in params)
 
 
+@pytest.mark.parametrize("params", [{"a": (1, 2), "b": (False, True)}, {"a": (True, False), "b": (False, True)}])
+def test_booleans_can_be_reached(params):
+    searchspace = build_searchspace(params, np.array([[0, 1], [1, 0], [1, 1]], dtype=np.uint16))
+    tree = ConfigTree(searchspace)
+    coordinates = [(a, b) for a in (0.1, 0.9) for b in (0.1, 0.9)]
+    assert {tree.config(place) for place in coordinates} == set(searchspace.list)
+
+
 def test_every_config_can_be_reached():
     searchspace = build_searchspace(SPACE.tune_params, SPACE.value_indices)
     tree = ConfigTree(searchspace)

@@ -184,6 +184,30 @@ def test_maximised_objectives_have_negative_costs(cache: dict[str, Any], write: 
     assert math.isnan(space.costs[0])
 
 
+def test_the_direction_is_that_of_the_objective_asked_for(cache: dict[str, Any], write: Callable[..., Path]) -> None:
+    cache["objective_higher_is_better"] = False
+    assert load_space(write(cache), objective="GFLOP/s").optimum == -99.0
+    cache |= {"objective": ["time", "GFLOP/s"], "objective_higher_is_better": [True, False]}
+    assert load_space(write(cache), objective="GFLOP/s").optimum == 89.0
+    assert load_space(write(cache)).higher_is_better
+
+
+def test_the_objective_of_results_is_what_most_of_them_name(write: Callable[..., Path]) -> None:
+    def result(x: int, *objectives: str) -> dict[str, Any]:
+        measured = [{"name": name, "value": value} for name, value in (("time", 1.0 + x), ("energy", 9.0 - x))]
+        found = {"configuration": {"x": x}, "times": {}, "measurements": measured if objectives else []}
+        return found | {"objectives": list(objectives), "invalidity": "correct" if objectives else "compile"}
+
+    for results in (
+        [result(0), result(1, "energy"), result(2, "energy")],
+        [result(0, "time"), result(1, "energy", "time"), result(2, "energy")],
+    ):
+        path = write({"results": results})
+        space = load_space(path)
+        assert (space.objective, space.costs[1:].tolist()) == ("energy", [8.0, 7.0])
+        assert load_space(path, objective="time").costs[1:].tolist() == [2.0, 3.0]
+
+
 def test_the_direction_comes_from_the_file_then_the_argument(cache: dict[str, Any], write: Callable[..., Path]) -> None:
     for fields in cache["cache"].values():
         fields["hits"] = fields["time"]

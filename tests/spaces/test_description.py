@@ -29,6 +29,26 @@ def test_none_tells_only_sizes(space: Space) -> None:
     )
 
 
+def test_one_of_a_kind(space: Space) -> None:
+    one = synthetic_space(1, tune_params={"a": (7,)}, kept=1.0, failing=0.0)
+    assert "1 tunable parameter, 1 permitted configuration." in describe(one, "none")
+    text = describe(one, budget_s=1.0)
+    assert "- 1 tunable parameter: a." in text
+    assert "- 1 configuration is permitted, of 1 combination of values." in text
+    assert "about 1 measurement (" in text
+
+
+def test_a_partial_recording_is_called_so(space: Space) -> None:
+    partial = dataclasses.replace(space, partial=True, n_permitted=1200)
+    text = describe(partial)
+    assert f"- {space.size:,} configurations are recorded, of 1,440 combinations of values." in text
+    assert "This is a partial recording: 1,200 are permitted." in text
+    assert "of the recorded configurations fail" in text
+    assert "are permitted, of" not in text
+    assert f"{space.size:,} recorded configurations" in describe(partial, "none")
+    assert "it was never finished" in describe(dataclasses.replace(partial, n_permitted=None))
+
+
 def test_application_tells_what_is_tuned_but_no_values(space: Space) -> None:
     text = describe(space, "application", budget_s=5.0, features=landscape_features(space))
     assert "Kernel: synthetic on Test GPU, problem size 1024 x 1024." in text

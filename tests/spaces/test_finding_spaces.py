@@ -5,12 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from llamea_tune.exceptions import SpaceFileError
+from llamea_tune.exceptions import SpaceFileError, SpaceFileWarning
 from llamea_tune.spaces import bundled_spaces, find_t1, load_space, load_spaces
 
 T4 = {
@@ -111,14 +112,40 @@ def test_names_are_unique(tmp_path: Path, cache: dict[str, Any], write: Callable
     assert load_space(tmp_path / "k" / "C.json", name="mine").name == "mine"
 
 
-def test_a_broken_file_in_a_folder_is_an_error(
+def test_broken_files_among_many_are_named_and_left_out(
     tmp_path: Path, cache: dict[str, Any], write: Callable[..., Path]
 ) -> None:
-    write(cache, "k/A.json")
-    broken = write("", "k/B.json")
-    with pytest.raises(SpaceFileError, match="is empty") as error:
+    good = write(cache, "k/A.json")
+    broken = {
+        write("", "k/B.json"): "is empty",
+        write("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n", "k/C.json"): "git lfs pull",
+        write(cache | {"objective": "hits"}, "k/D.json"): "whether a higher 'hits' is better",
+        write(json.dumps(cache)[:-40], "k/E.json"): "--salvage",
+    }
+    for spec in (tmp_path, f"{tmp_path}/k/*.json"):
+        with pytest.warns(SpaceFileWarning) as warned:
+            assert [space.source for space in load_spaces([spec])] == [str(good)]
+        said = [str(warning.message) for warning in warned]
+        assert len(said) == len(broken)
+        for path, reason in broken.items():
+            (message,) = (text for text in said if text.startswith(f"skipped: {path} "[:-1]))
+            assert reason in message and "\n" not in message
+    for path, reason in broken.items():
+        with (
+            pytest.warns(SpaceFileWarning) if path.name != "C.json" else nullcontext(),
+            pytest.raises(SpaceFileError, match=reason),
+        ):
+            load_spaces([tmp_path / "k", path] if path.name != "C.json" else [path])
+
+
+def test_a_folder_of_nothing_but_broken_files_is_an_error(
+    tmp_path: Path, cache: dict[str, Any], write: Callable[..., Path]
+) -> None:
+    write(cache | {"objective": "hits"}, "k/A.json")
+    with pytest.warns(SpaceFileWarning), pytest.raises(SpaceFileError, match="none of 1 file that"):
         load_spaces([tmp_path])
-    assert str(broken) in str(error.value)
+    with pytest.raises(SpaceFileError, match=r"absent\.json does not exist"):
+        load_spaces([tmp_path], t1=tmp_path / "absent.json")
 
 
 def test_bundled_spaces_are_caches() -> None:

@@ -217,6 +217,9 @@ def test_a_sampled_recording_is_the_space(
     space = load_space(path)
     configs = [",".join(map(str, space.param_config(i))) for i in range(space.size)]
     assert configs == list(cache["cache"])
+    assert space.partial
+    assert space.n_permitted == 10
+    assert load_space(path).n_permitted == 10
 
 
 def test_a_sample_of_a_huge_space_needs_no_enumeration(write: Callable[..., Path]) -> None:

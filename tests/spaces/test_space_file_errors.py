@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from llamea_tune.exceptions import SpaceFileError
-from llamea_tune.spaces import load_space, load_spaces
+from llamea_tune.spaces import cache_to_t4, load_space, load_spaces
 
 NOBODY = 65534
 
@@ -135,10 +135,50 @@ def test_an_objective_of_unknown_direction(cache: dict[str, Any], write: Callabl
     assert '"objective_higher_is_better": true or false' in refusal(write(cache))
 
 
-def test_duplicate_configs(cache: dict[str, Any], write: Callable[..., Path]) -> None:
+@pytest.mark.parametrize("salvage", [False, True])
+def test_what_follows_the_end_is_never_ignored(
+    cache: dict[str, Any], write: Callable[..., Path], salvage: bool
+) -> None:
     text = json.dumps(cache)
-    first = json.dumps({"16,True,a,0.5": cache["cache"]["16,True,a,0.5"]})[1:-1]
-    assert "records the config '16,True,a,0.5' more than once" in refusal(write(f"{text[:-2]}, {first}}}}}"))
+    more = json.dumps({"64,False,c,0.5": cache["cache"]["64,False,a,0.5"]})[1:-1]
+    for appended in (text, f"{more}}}\n}}", f",\n{more},", "x"):
+        message = refusal(write(f"{text}\n{appended}"), salvage=salvage)
+        assert f"goes on after its end, at character {len(text) + 2}" in message
+    results = write(cache, "saxpy/cache.json")
+    cache_to_t4(results, results.with_name("t4.json"))
+    assert "goes on after its end" in refusal(write(results.with_name("t4.json").read_text() * 2))
+
+
+def test_a_git_lfs_pointer(write: Callable[..., Path]) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n"
+    message = refusal(write(pointer, "saxpy/A100.json.gz"))
+    assert "is a Git LFS pointer" in message and "run git lfs pull" in message
+
+
+def test_objectives_that_are_no_numbers_are_not_called_failures(
+    cache: dict[str, Any], write: Callable[..., Path]
+) -> None:
+    for odd in ([1.5, 2.5], "1.5e-3", {"mean": 1.5}):
+        for fields in cache["cache"].values():
+            fields["time"] = odd
+        message = refusal(write(cache))
+        assert f"gives the objective 'time' as lists or texts, such as {odd!r}" in message
+        assert "--objective" in message
+    assert load_space(write(cache), objective="GFLOP/s").optimum == -99.0
+
+
+def test_what_was_measured_instead_is_named(cache: dict[str, Any], write: Callable[..., Path]) -> None:
+    message = refusal(write(cache), objective="energy")
+    assert "none of its 12 configs has a value of the objective 'energy', but of 'GFLOP/s', 'time'" in message
+
+
+def test_a_cut_off_file_names_the_way_to_use_it(cache: dict[str, Any], write: Callable[..., Path]) -> None:
+    text = json.dumps(cache)
+    for cut in (text[: text.rindex('"GFLOP/s"')], text[: text.rindex("0.5")]):
+        message = refusal(write(cut))
+        assert "is cut off" in message and "--salvage" in message
+    broken = refusal(write(text.replace('"mode"', "mode", 1)))
+    assert "--salvage" not in broken
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ SPACES = {
     "minimised": synthetic_space(1),
     "maximised": synthetic_space(2, higher_is_better=True),
     "small": synthetic_space(3, tune_params=dict(SMALL), kept=1.0),
+    "booleans": synthetic_space(7, tune_params={"tile": (1, 2, 4), "unroll": (False, True), "pad": (True, False)}),
     "one config": synthetic_space(4, tune_params={"tile": (8,)}, failing=0.0),
     "isolated": synthetic_space(5, kept=0.01),
     "mostly failing": synthetic_space(6, failing=0.9),
