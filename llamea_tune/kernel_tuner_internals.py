@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import reduce
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 from llamea_tune.exceptions import MissingDependencyError
@@ -88,6 +87,8 @@ def _find(module: str, path: str) -> Any:
 
 
 def _sentence(name: str) -> str:
+    from importlib.metadata import version  # slow to load, and seldom needed
+
     return (
         f"kernel_tuner {version('kernel_tuner')} has no {name}, which llamea-tune builds on; "
         f"install a version that it knows: pip install 'kernel_tuner{SUPPORTED}'"

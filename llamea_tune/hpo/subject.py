@@ -119,7 +119,7 @@ def _plain_defaults(info: StrategyInfo) -> dict[str, HyperparameterValue]:
 
 def _module_choices(info: StrategyInfo, defaults: Values) -> dict[str, HyperparameterRange]:
     """Choices of options whose description lists none, but whose module does, as Kernel Tuner's `supported_methods`."""
-    from kernel_tuner.interface import strategy_map
+    from llamea_tune.kernel_tuner_internals import strategy_map
 
     found = {}
     for name, default in defaults.items():

@@ -17,9 +17,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from kernel_tuner.interface import strategy_map
 
 from llamea_tune.exceptions import LlameaTuneError, MissingDependencyError, StrategyError
+from llamea_tune.kernel_tuner_internals import strategy_map
 from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.compute import ComputeClock
 from llamea_tune.runners.fast_searchspace import FastSearchspace

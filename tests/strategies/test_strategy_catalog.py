@@ -108,9 +108,15 @@ def test_what_is_wrong_is_said(text):
 
 
 NEEDING = """
-class Needing:
+from kernel_tuner.strategies.wrapper import OptAlg
+
+
+class Needing(OptAlg):
     def __init__(self, rate, *, step, size=3):
-        pass
+        super().__init__()
+
+    def __call__(self, func, searchspace):
+        func(searchspace.list[0])
 """
 
 
