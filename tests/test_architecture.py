@@ -21,10 +21,12 @@ MAY_IMPORT = {
     "proposals": {"llm", "spaces"},
     "hpo": {"scoring", "sandbox", "runners", "spaces", "strategies"},
     "export": {"sandbox", "spaces"},
+    "storage": set(),
     "evolution": {"proposals", "hpo", "export", "scoring", "sandbox", "runners", "spaces", "llm", "strategies"},
     "report": {"scoring", "runners", "spaces", "strategies", "evolution"},
 }
 UNRESTRICTED = {"cli", "testing"}
+LEAVES = {"storage"}  # that every room may use
 
 
 def imported_modules(path: Path) -> set[str]:
@@ -44,7 +46,7 @@ def test_imports_point_down(path):
         return
     rooms = {module.split(".")[1] for module in imported_modules(path) if module.startswith("llamea_tune.")}
     folders = {folder.name for folder in PACKAGE.iterdir() if folder.is_dir()}
-    assert (rooms & folders) - {room} <= MAY_IMPORT[room]
+    assert (rooms & folders) - {room} - LEAVES <= MAY_IMPORT[room]
 
 
 def test_every_room_is_covered():

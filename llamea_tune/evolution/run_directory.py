@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from llamea_tune.candidate import Candidate, Evaluation, Scored
-from llamea_tune.evolution.journal import Journal
 from llamea_tune.evolution.records import (
     candidate_from_json,
     candidate_to_json,
@@ -30,6 +27,7 @@ from llamea_tune.evolution.records import (
 )
 from llamea_tune.evolution.tuning_record import Tuning
 from llamea_tune.exceptions import RunDirectoryError
+from llamea_tune.storage import Journal, write_text
 
 FORMAT = 1
 
@@ -39,8 +37,8 @@ class RunDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._candidates = Journal(path / "candidates.jsonl")
-        self.exchanges = Journal(path / "exchanges.jsonl")
+        self._candidates = Journal(path / "candidates.jsonl", RunDirectoryError)
+        self.exchanges = Journal(path / "exchanges.jsonl", RunDirectoryError)
 
     @classmethod
     def create(cls, path: Path, header: Mapping[str, Any]) -> RunDirectory:
@@ -186,15 +184,7 @@ class RunDirectory:
     def _write(self, name: str, text: str) -> None:
         path = self.path / name
         try:
-            with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".", delete=False) as file:
-                try:
-                    file.write(text)
-                    file.flush()
-                    os.fsync(file.fileno())
-                except OSError:
-                    Path(file.name).unlink()
-                    raise
-            Path(file.name).replace(path)
+            write_text(path, text)
         except OSError as err:
             message = f"{path} could not be written ({err.strerror or err}); nothing is lost: make room, then resume."
             raise RunDirectoryError(message) from err

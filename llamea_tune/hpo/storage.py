@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.hpo.samplers import optuna
+from llamea_tune.storage import repair, write_text
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -96,7 +97,7 @@ class StudyDirectory:
             with (self.path / "lock").open("w") as lock:
                 self._hold(lock)
                 self._check_header({"format": FORMAT, **header})
-                drop_half_line(self.journal)
+                repair(self.journal)  # Optuna does not read over a half-written last line
                 yield
         except OSError as err:
             message = f"{self.path} cannot be used for a study ({err.strerror or err}); choose another directory."
@@ -139,9 +140,7 @@ class StudyDirectory:
         if not path.exists():
             if self.journal.exists():
                 raise RunDirectoryError(f"{self.path} holds a journal without {path.name}; choose another directory.")
-            scratch = path.with_suffix(".new")
-            scratch.write_text(json.dumps(wanted, indent=2) + "\n")
-            scratch.replace(path)
+            write_text(path, json.dumps(wanted, indent=2) + "\n")
             return
         try:
             found = json.loads(path.read_text())
@@ -154,16 +153,6 @@ class StudyDirectory:
                 f"{self.path} holds a study with other settings ({what}); repeat those, or choose another directory."
             )
             raise RunDirectoryError(message)
-
-
-def drop_half_line(path: Path) -> None:
-    """Drop a half-written last line, which a crash leaves and Optuna does not read over."""
-    if not path.exists():
-        return
-    content = path.read_bytes()
-    end = content.rfind(b"\n") + 1
-    if end < len(content):
-        os.truncate(path, end)
 
 
 def fail_interrupted(study: Study) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from llamea_tune import storage
 from llamea_tune._imports import require
 from llamea_tune.exceptions import SettingsError
 
@@ -51,17 +51,7 @@ def write_bytes(path: Path, content: bytes) -> None:
         SettingsError: It cannot be written.
     """
     try:
-        file = tempfile.NamedTemporaryFile(dir=path.absolute().parent, prefix=f".{path.name}-", delete=False)  # noqa: SIM115
-        try:
-            with file:
-                file.write(content)
-            umask = os.umask(0)
-            os.umask(umask)
-            Path(file.name).chmod(0o666 & ~umask)
-            Path(file.name).replace(path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
+        storage.write_bytes(path, content)
     except OSError as err:
         raise SettingsError(f"{path} cannot be written ({err.strerror or err}); choose another place") from err
 

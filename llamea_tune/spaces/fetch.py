@@ -20,6 +20,7 @@ from typing import Any
 
 from llamea_tune.exceptions import FetchError
 from llamea_tune.spaces.unpack import is_archive, unpack
+from llamea_tune.storage import write_text
 
 HUB_URL = "https://zenodo.org/api/records/15364124"
 
@@ -192,9 +193,7 @@ def _fetched(folder: Path) -> dict[str, str]:
 
 
 def _mark(folder: Path, file: RemoteFile) -> None:
-    new = folder / f"{_MARKER}.new"
-    new.write_text(json.dumps({**_fetched(folder), file.name: file.checksum}, indent=2))
-    new.replace(folder / _MARKER)
+    write_text(folder / _MARKER, json.dumps({**_fetched(folder), file.name: file.checksum}, indent=2))
 
 
 def _remote_file(entry: dict[str, Any]) -> RemoteFile:
