@@ -11,12 +11,13 @@ from typing import Any
 from llamea_tune.exceptions import LlameaTuneError
 
 
-def append(file: int, data: bytes) -> None:
-    """Append to a file and wait until it is on the disk.
+def append(file: int, data: bytes, *, durable: bool = True) -> None:
+    """Append to a file.
 
     Args:
         file: Descriptor of the file, open to write.
         data: Whole lines.
+        durable: Whether to wait until they are on the disk.
 
     Raises:
         OSError: It could not be written; the file is as it was before.
@@ -25,7 +26,8 @@ def append(file: int, data: bytes) -> None:
     try:
         while data:
             data = data[os.write(file, data) :]
-        os.fsync(file)
+        if durable:
+            os.fsync(file)
     except OSError:
         os.ftruncate(file, end)
         raise
