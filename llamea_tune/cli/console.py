@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 
 from rich.console import Console
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
+
+_SECONDS_BETWEEN_LINES = 10.0
 
 
 def fail(message: str) -> None:
@@ -35,3 +38,17 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+class Lines:
+    """Prints a line, unless the last one was but a few seconds ago."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self, markup: str, *, in_any_case: bool = False) -> None:
+        """Print the line, or leave it."""
+        now = time.monotonic()
+        if in_any_case or now - self._last > _SECONDS_BETWEEN_LINES:
+            self._last = now
+            err.print(markup, soft_wrap=True)

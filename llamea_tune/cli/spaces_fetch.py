@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from llamea_tune.cli import options
-from llamea_tune.cli.console import err, escape, out, print_json
+from llamea_tune.cli.console import Lines, err, escape, out, print_json
 
 HELP = """
 Fetch the public hub of brute-forced search spaces, or another record of Zenodo.
@@ -23,8 +22,6 @@ checksums, and archives are unpacked. The license is shown, and holds for what y
 
   llamea-tune spaces fetch --to hub && llamea-tune spaces list hub
 """
-
-_SECONDS_BETWEEN_LINES = 5.0
 
 
 def fetch_spaces(
@@ -44,7 +41,12 @@ def fetch_spaces(
     if not quiet:
         err.print(f"{escape(record.title)}{escape(doi)}: {len(record.files)} files, {size_mb:,.0f} MB", soft_wrap=True)
         err.print(f"license: [bold]{escape(record.license)}[/]", soft_wrap=True)
-    places = fetch(record, to, None if quiet else _Lines())
+    line = Lines()
+
+    def show(name: str, done: int, total: int) -> None:
+        line(f"{escape(name)}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB")
+
+    places = fetch(record, to, None if quiet else show)
     if as_json:
         facts = {"title": record.title, "license": record.license, "doi": record.doi}
         print_json({**facts, "places": [str(place) for place in places]})
@@ -52,16 +54,3 @@ def fetch_spaces(
     for place in places:
         out.print(escape(str(place)), soft_wrap=True)
     out.print(f"license: {escape(record.license)}{escape(doi)}", soft_wrap=True)
-
-
-class _Lines:
-    """Shows bytes, a line every few seconds."""
-
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-
-    def __call__(self, name: str, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now - self._last > _SECONDS_BETWEEN_LINES:
-            self._last = now
-            err.print(f"{escape(name)}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB", soft_wrap=True)
