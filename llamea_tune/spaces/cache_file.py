@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from llamea_tune.exceptions import SpaceFileError
+from llamea_tune.spaces.readers import SpaceReader
 from llamea_tune.spaces.recording import KIND_OF_ERROR, MeasurementTable, Recording, number_or_nan
 from llamea_tune.spaces.space import FailureKind, ParamValue
-from llamea_tune.spaces.space_file import open_json
+from llamea_tune.spaces.space_file import FileKind, file_kind, open_json
 
 DEFAULT_OBJECTIVE = "time"
 _STAGES = ("compile_time", "verification_time", "benchmark_time")
@@ -157,3 +158,6 @@ def _objective(header: Mapping[str, Any], asked: str | None) -> str:
     stated = header.get("objective")
     first = stated[0] if isinstance(stated, list) and stated else stated
     return asked or (first if isinstance(first, str) and first else DEFAULT_OBJECTIVE)
+
+
+READER = SpaceReader(lambda path: file_kind(path) is FileKind.CACHE, read_cache_file)

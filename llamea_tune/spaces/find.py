@@ -9,6 +9,7 @@ from pathlib import Path
 
 from llamea_tune.exceptions import SpaceFileError
 from llamea_tune.spaces.cache_file import read_header
+from llamea_tune.spaces.readers import added_reader
 from llamea_tune.spaces.space_file import FileKind, file_kind
 from llamea_tune.spaces.t1_file import read_t1
 
@@ -68,7 +69,7 @@ def find_t1(path: Path) -> Path | None:
 def _t1_by_kernel_name(path: Path) -> Path | None:
     folder = path.absolute().parent
     beside = [place for place in sorted(folder.glob("*.json")) if place != path.absolute() and _may_be_t1(place)]
-    if not beside:
+    if not beside or added_reader(path):
         return None
     kernel_name = read_header(path).get("kernel_name") if file_kind(path) is FileKind.CACHE else None
     matching = [place for place in beside if kernel_name and read_t1(place).kernel_name == kernel_name]
@@ -114,16 +115,16 @@ def _nothing(message: str) -> list[Path]:
 
 
 def _spaces_among(files: Sequence[Path]) -> list[Path]:
-    kinds = {
-        place: file_kind(place) for place in sorted(set(files)) if place.name.endswith(_SUFFIXES) and place.is_file()
-    }
+    places = {place for place in files if place.is_file()}
+    added = {place for place in places if added_reader(place)}
+    kinds = {place: file_kind(place) for place in sorted(places - added) if place.name.endswith(_SUFFIXES)}
     caches = {(place.parent, stem(place)) for place, kind in kinds.items() if kind is FileKind.CACHE}
-
-    return [
+    spaces = {
         place
         for place, kind in kinds.items()
         if kind is FileKind.CACHE or (kind is FileKind.T4 and (place.parent, plain_stem(place)) not in caches)
-    ]
+    }
+    return sorted(spaces | added)
 
 
 def unique_names(paths: Sequence[Path]) -> list[str]:

@@ -9,9 +9,10 @@ from typing import Any
 
 from llamea_tune.exceptions import SpaceFileError
 from llamea_tune.spaces.cache_file import DEFAULT_OBJECTIVE, declared_values, stated_direction
+from llamea_tune.spaces.readers import SpaceReader
 from llamea_tune.spaces.recording import KIND_OF_ERROR, MeasurementTable, Recording, number_or_nan
 from llamea_tune.spaces.space import FailureKind
-from llamea_tune.spaces.space_file import open_json
+from llamea_tune.spaces.space_file import FileKind, file_kind, open_json
 
 KIND_OF_INVALIDITY = {
     "correct": FailureKind.NONE,
@@ -134,3 +135,6 @@ def _member(result: Any, name: str) -> dict[str, Any]:
 def _first_objective(result: Mapping[str, Any]) -> str | None:
     objectives = result.get("objectives")
     return objectives[0] if isinstance(objectives, list) and objectives and isinstance(objectives[0], str) else None
+
+
+READER = SpaceReader(lambda path: file_kind(path) is FileKind.T4, read_t4_file)
