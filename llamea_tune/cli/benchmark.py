@@ -110,7 +110,7 @@ def benchmark(
     from llamea_tune.cli.benchmark_progress import BenchmarkProgress
     from llamea_tune.cli.benchmark_tables import show_benchmark
     from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
-    from llamea_tune.report.files import check_targets, report_of, write_bytes, write_text
+    from llamea_tune.report.files import check_targets, report_of, write_bytes
     from llamea_tune.report.ioh_data import IohWriter
     from llamea_tune.sandbox.program import Limits
     from llamea_tune.scoring.benchmark import BenchmarkSettings, run_benchmark
@@ -160,7 +160,7 @@ def benchmark(
         err.print(f"\n{message}", soft_wrap=True)
         raise
     if csv:
-        write_text(csv, benchmark_csv(outcome, timings=timings))
+        write_bytes(csv, benchmark_csv(outcome, timings=timings).encode())
     for path in report or []:
         write_bytes(path, report_of(path)(outcome, loaded, timings=timings))
     if as_json:

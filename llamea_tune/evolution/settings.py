@@ -9,16 +9,7 @@ from typing import Any, get_args, get_type_hints
 from llamea_tune.evolution.selection import SELECTIONS
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.sandbox.program import Limits
-from llamea_tune.scoring import BASELINES
 from llamea_tune.spaces.describe import InformationLevel
-
-DEFAULT_RIVALS = ("simulated_annealing", "genetic_algorithm", "diff_evo", "pso", "random_sample")
-
-_CHOICES: Mapping[str, Collection[str]] = {
-    "selection": SELECTIONS,
-    "baseline": BASELINES,
-    "description_level": get_args(InformationLevel),
-}
 
 
 @dataclass(frozen=True)
@@ -54,7 +45,7 @@ class Settings:
     confirm_repeats: int = 12
     final_repeats: int = 25
     finalists: int = 5
-    rivals: tuple[str, ...] = DEFAULT_RIVALS
+    rivals: tuple[str, ...] = ("simulated_annealing", "genetic_algorithm", "diff_evo", "pso", "random_sample")
     baseline: str = "exact"
     seed: int = 1
     asked_at_once: int = 4
@@ -79,7 +70,7 @@ class Settings:
                 raise SettingsError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must not be negative.")
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"--seed is {self.seed}; it must lie between 0 and 4294967295.")
-        for name, choices in _CHOICES.items():
+        for name, choices in _choices().items():
             if getattr(self, name) not in choices:
                 option = name.replace("_", "-")
                 raise SettingsError(f"--{option} is {getattr(self, name)!r}; choose one of: {', '.join(choices)}.")
@@ -115,3 +106,10 @@ class Settings:
             return cls(**values)
         except TypeError as err:
             raise SettingsError(f"a setting of the run is of a wrong type ({err}); restore its run.json.") from err
+
+
+def _choices() -> Mapping[str, Collection[str]]:
+    from llamea_tune.scoring import BASELINES  # loads much, which the command line can do without
+
+    levels = get_args(InformationLevel)
+    return {"selection": SELECTIONS, "baseline": BASELINES, "description_level": levels}

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from llamea_tune.exceptions import ExportError
 from llamea_tune.export.code import parse_strategy_code
-from llamea_tune.export.files import write_together
 from llamea_tune.export.module import render_module
 from llamea_tune.export.record import RecordedHyperparameter, StrategyRecord, record_to_json
 from llamea_tune.export.request import ExportRequest, check_name
+from llamea_tune.storage import write_together
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,16 @@ def export_strategy(request: ExportRequest, folder: Path, *, force: bool = False
     code = render_module(request)
     record = _record(request, hashlib.sha256(code.encode()).hexdigest())
     code_path, record_path = folder / f"{request.name}.py", folder / f"{request.name}.json"
-    write_together({record_path: record_to_json(record), code_path: code}, force=force)
+    for path in (record_path, code_path):
+        if path.exists() and not force:
+            raise ExportError(f"{path} exists already; choose another name, or use --force to replace it.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_together({record_path: record_to_json(record), code_path: code})
+    except OSError as err:
+        raise ExportError(
+            f"The strategy cannot be written to {folder} ({err.strerror or err}); free space or choose another folder."
+        ) from err
     return ExportedStrategy(request.name, request.candidate.class_name, code_path, record_path, record)
 
 

@@ -89,8 +89,3 @@ def write_bytes(path: Path, content: bytes) -> None:
         storage.write_bytes(path, content)
     except OSError as err:
         raise SettingsError(f"{path} cannot be written ({err.strerror or err}); choose another place") from err
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file; see `write_bytes`."""
-    write_bytes(path, text.encode())

@@ -110,7 +110,7 @@ def fetch(record: Record, folder: Path, on_bytes: OnBytes | None = None) -> list
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return [_fetch_one(file, folder, on_bytes or _tell_nobody) for file in record.files]
+        return [_fetch_one(file, folder, on_bytes or (lambda *_: None)) for file in record.files]
     except OSError as err:
         raise FetchError(f"{folder} cannot be written ({err.strerror or err}); make room or choose another") from err
 
@@ -215,7 +215,3 @@ def _reason(err: Exception) -> str:
     if isinstance(err, urllib.error.HTTPError):
         return f"HTTP {err.code} {err.reason}"
     return str(getattr(err, "reason", "") or err) or type(err).__name__
-
-
-def _tell_nobody(_name: str, _done: int, _total: int) -> None:
-    """Tell nobody."""

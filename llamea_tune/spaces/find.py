@@ -9,7 +9,7 @@ from pathlib import Path
 
 from llamea_tune.exceptions import SpaceFileError
 from llamea_tune.spaces.cache_file import read_header
-from llamea_tune.spaces.readers import added_reader
+from llamea_tune.spaces.readers import find_reader
 from llamea_tune.spaces.space_file import FileKind, file_kind
 from llamea_tune.spaces.t1_file import read_t1
 
@@ -69,7 +69,7 @@ def find_t1(path: Path) -> Path | None:
 def _t1_by_kernel_name(path: Path) -> Path | None:
     folder = path.absolute().parent
     beside = [place for place in sorted(folder.glob("*.json")) if place != path.absolute() and _may_be_t1(place)]
-    if not beside or added_reader(path):
+    if not beside or find_reader(path, added_only=True):
         return None
     kernel_name = read_header(path).get("kernel_name") if file_kind(path) is FileKind.CACHE else None
     matching = [place for place in beside if kernel_name and read_t1(place).kernel_name == kernel_name]
@@ -116,7 +116,7 @@ def _nothing(message: str) -> list[Path]:
 
 def _spaces_among(files: Sequence[Path]) -> list[Path]:
     places = {place for place in files if place.is_file()}
-    added = {place for place in places if added_reader(place)}
+    added = {place for place in places if find_reader(place, added_only=True)}
     kinds = {place: file_kind(place) for place in sorted(places - added) if place.name.endswith(_SUFFIXES)}
     caches = {(place.parent, stem(place)) for place, kind in kinds.items() if kind is FileKind.CACHE}
     spaces = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,19 +33,11 @@ READERS: Registry[SpaceReader] = Registry(
 )
 
 
-def find_reader(path: Path) -> SpaceReader | None:
-    """The reader of a file, those of other packages asked first; None where it is of no known format.
+def find_reader(path: Path, *, added_only: bool = False) -> SpaceReader | None:
+    """The reader of a file, those of other packages asked first, or alone; None where it is of no known format.
 
     Raises:
         SpaceFileError: The file cannot be read.
     """
-    return added_reader(path) or _first_of(READERS, path)
-
-
-def added_reader(path: Path) -> SpaceReader | None:
-    """The reader of a file of a format that another package brings."""
-    return _first_of(READERS.added(), path)
-
-
-def _first_of(names: Iterable[str], path: Path) -> SpaceReader | None:
+    names = READERS.added() if added_only else [*READERS.added(), *READERS]
     return next((reader for reader in map(READERS.load, names) if reader.recognises(path)), None)
