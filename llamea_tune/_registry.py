@@ -21,14 +21,7 @@ class Registry(Collection[str], Generic[T]):
     """
 
     def __init__(self, group: str, kind: str, error: type[LlameaTuneError], built_in: Mapping[str, str]) -> None:
-        """Name the kind.
-
-        Args:
-            group: Group of the entry points.
-            kind: What they are, for messages.
-            error: Raised for what is not known, registered twice, or broken.
-            built_in: Where the built-in ones are, as in an entry point: `"module:attribute"` by name.
-        """
+        """Name the group of entry points, what they are (for messages), and `"module:attribute"` of the built-in ones."""
         self.group = group
         self.kind = kind
         self.error = error
@@ -66,9 +59,7 @@ class Registry(Collection[str], Generic[T]):
     def make(self, spec: str, options: Mapping[str, object]) -> Any:
         """Call what a spec such as `"name:argument"` names, where that is a function that makes things.
 
-        Args:
-            spec: A name, and behind a colon what is handed to it first.
-            options: Keyword arguments; None stands for a default.
+        What is behind the colon is handed to it first, then the options; one that is None stands for its default.
 
         Raises:
             LlameaTuneError: As by `load`.

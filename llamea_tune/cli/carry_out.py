@@ -28,8 +28,7 @@ def carry_out_visibly(
         KeyboardInterrupt: Ctrl-C; the command that resumes the run is on screen by then.
     """
     from llamea_tune.cli.progress import RunProgress
-    from llamea_tune.cli.tables import print_leaderboard
-    from llamea_tune.cli.tuning_tables import tuning_table
+    from llamea_tune.cli.tables import print_leaderboard, tuning_table
     from llamea_tune.evolution.assemble import carry_out
     from llamea_tune.evolution.settings import Settings
 

@@ -7,11 +7,14 @@ import sys
 import time
 
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 _SECONDS_BETWEEN_LINES = 10.0
+_WIDEST = 1000
 
 
 def fail(message: str) -> None:
@@ -52,3 +55,17 @@ class Lines:
         if in_any_case or now - self._last > _SECONDS_BETWEEN_LINES:
             self._last = now
             err.print(markup, soft_wrap=True)
+
+
+def print_table(table: Table) -> None:
+    """Print a table: fitted into a terminal, but into a file or pipe as wide as it wants to be, not cut to 80 columns."""
+    if out.is_terminal:
+        out.print(table)
+        return
+    texts = max(len(str(text or "")) for text in (table.title, table.caption))
+    Console(file=sys.stdout, highlight=False, width=max(natural_width(table), texts, 1)).print(table)
+
+
+def natural_width(table: Table) -> int:
+    """How many characters a table's lines would like to have."""
+    return Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from llamea_tune.cli import live, options
 from llamea_tune.cli.carry_out import carry_out_visibly
 from llamea_tune.cli.console import err
-from llamea_tune.evolution.settings import Settings
-from llamea_tune.spaces.describe import InformationLevel
 
-_RIVALS = ",".join(Settings.rivals)
 _HELP = """
 Evolve optimization strategies on recorded search spaces, or live on a kernel and a device at hand.
 
@@ -54,33 +51,27 @@ def evolve(
         typer.Option(
             help="Who proposes: offline, openai:MODEL[@URL], handoff:FOLDER, replay:PATH or replay-by-key:PATH."
         ),
-    ] = Settings.proposer,
-    max_candidates: Annotated[int, typer.Option(help="Candidates to propose in all.")] = Settings.max_candidates,
-    parents: Annotated[int, typer.Option(help="Candidates that survive each generation.")] = Settings.parents,
-    offspring: Annotated[int, typer.Option(help="Candidates proposed in each generation.")] = Settings.offspring,
-    selection: Annotated[str, typer.Option(help="Selection scheme: plus or epsilon-greedy.")] = Settings.selection,
-    repeats: Annotated[int, typer.Option(help="Runs per space when a candidate is first scored.")] = Settings.repeats,
-    confirm_repeats: Annotated[
-        int, typer.Option(help="Runs per space, on fresh seeds, before one is kept.")
-    ] = Settings.confirm_repeats,
-    final_repeats: Annotated[
-        int, typer.Option(help="Runs per space for the leaderboard, on fresh seeds.")
-    ] = Settings.final_repeats,
-    finalists: Annotated[int, typer.Option(help="Candidates on the leaderboard.")] = Settings.finalists,
-    rivals: Annotated[str, typer.Option(help="Named strategies beside them, comma-separated.")] = _RIVALS,
+    ] = "offline",
+    max_candidates: Annotated[int, typer.Option(help="Candidates to propose in all.")] = 24,
+    parents: Annotated[int, typer.Option(help="Candidates that survive each generation.")] = 4,
+    offspring: Annotated[int, typer.Option(help="Candidates proposed in each generation.")] = 12,
+    selection: Annotated[str, typer.Option(help="Selection scheme: plus or epsilon-greedy.")] = "plus",
+    repeats: Annotated[int, typer.Option(help="Runs per space when a candidate is first scored.")] = 6,
+    confirm_repeats: Annotated[int, typer.Option(help="Runs per space, on fresh seeds, before one is kept.")] = 12,
+    final_repeats: Annotated[int, typer.Option(help="Runs per space for the leaderboard, on fresh seeds.")] = 25,
+    finalists: Annotated[int, typer.Option(help="Candidates on the leaderboard.")] = 5,
+    rivals: Annotated[str, typer.Option(help="Named strategies beside them, comma-separated.")] = options.RIVALS,
     description_level: Annotated[
-        InformationLevel, typer.Option(help="What prompts tell: none, application or space.")
-    ] = Settings.description_level,
-    asked_at_once: Annotated[
-        int, typer.Option(help="Prompts that may wait for an answer at the same time.")
-    ] = Settings.asked_at_once,
+        Literal["none", "application", "space"], typer.Option(help="What prompts tell: none, application or space.")
+    ] = "space",
+    asked_at_once: Annotated[int, typer.Option(help="Prompts that may wait for an answer at the same time.")] = 4,
     hpo_trials: Annotated[
         int, typer.Option(help="Trials to tune the hyperparameters of each survivor with; 0 tunes none.")
-    ] = Settings.hpo_trials,
-    hpo_runs: Annotated[int, typer.Option(help="Runs that this tuning may take in all.")] = Settings.hpo_runs,
+    ] = 0,
+    hpo_runs: Annotated[int, typer.Option(help="Runs that this tuning may take in all.")] = 2000,
     timeout: Annotated[float, typer.Option(help="Wall-clock seconds one run of a candidate may take.")] = 60.0,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = Settings.seed,
-    baseline: options.Baseline = Settings.baseline,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
+    baseline: options.Baseline = "exact",
     jobs: options.Jobs = None,
     run_dir: Annotated[
         Path | None, typer.Option(help="Run directory to make; by default runs/<date>-<time>.", show_default=False)
@@ -91,6 +82,7 @@ def evolve(
 ) -> None:
     """Load the spaces, make the run directory, evolve, show the leaderboard."""
     from llamea_tune.evolution.assemble import new_run
+    from llamea_tune.evolution.settings import Settings
     from llamea_tune.proposals import make_proposer
     from llamea_tune.sandbox.program import Limits
     from llamea_tune.scoring import space_budget

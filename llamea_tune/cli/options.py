@@ -10,6 +10,8 @@ import typer
 if TYPE_CHECKING:
     from llamea_tune.spaces.space import Space
 
+RIVALS = "simulated_annealing,genetic_algorithm,diff_evo,pso,random_sample"
+
 Spaces = Annotated[
     list[str] | None,
     typer.Option(

@@ -7,7 +7,7 @@ import time
 from llamea_tune.candidate import CandidateState, Scored
 from llamea_tune.cli.console import duration, err, escape
 from llamea_tune.cli.live_bar import LiveBar
-from llamea_tune.cli.tuning_tables import tuning_line
+from llamea_tune.cli.tables import tuning_line
 from llamea_tune.evolution.events import (
     CandidateConfirmed,
     CandidateJudged,

@@ -42,11 +42,11 @@ def fetch_spaces(
         err.print(f"{escape(record.title)}{escape(doi)}: {len(record.files)} files, {size_mb:,.0f} MB", soft_wrap=True)
         err.print(f"license: [bold]{escape(record.license)}[/]", soft_wrap=True)
     line = Lines()
-
-    def show(name: str, done: int, total: int) -> None:
-        line(f"{escape(name)}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB")
-
-    places = fetch(record, to, None if quiet else show)
+    places = fetch(
+        record,
+        to,
+        None if quiet else lambda name, done, all_: line(f"{escape(name)}: {done / 1e6:,.0f} of {all_ / 1e6:,.0f} MB"),
+    )
     if as_json:
         facts = {"title": record.title, "license": record.license, "doi": record.doi}
         print_json({**facts, "places": [str(place) for place in places]})

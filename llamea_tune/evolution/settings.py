@@ -9,7 +9,14 @@ from typing import Any, get_args, get_type_hints
 from llamea_tune.evolution.selection import SELECTIONS
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.sandbox.program import Limits
+from llamea_tune.scoring import BASELINES
 from llamea_tune.spaces.describe import InformationLevel
+
+_CHOICES: Mapping[str, Collection[str]] = {
+    "selection": SELECTIONS,
+    "baseline": BASELINES,
+    "description_level": get_args(InformationLevel),
+}
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,7 @@ class Settings:
                 raise SettingsError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must not be negative.")
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"--seed is {self.seed}; it must lie between 0 and 4294967295.")
-        for name, choices in _choices().items():
+        for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 option = name.replace("_", "-")
                 raise SettingsError(f"--{option} is {getattr(self, name)!r}; choose one of: {', '.join(choices)}.")
@@ -106,10 +113,3 @@ class Settings:
             return cls(**values)
         except TypeError as err:
             raise SettingsError(f"a setting of the run is of a wrong type ({err}); restore its run.json.") from err
-
-
-def _choices() -> Mapping[str, Collection[str]]:
-    from llamea_tune.scoring import BASELINES  # loads much, which the command line can do without
-
-    levels = get_args(InformationLevel)
-    return {"selection": SELECTIONS, "baseline": BASELINES, "description_level": levels}

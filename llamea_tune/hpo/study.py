@@ -169,7 +169,7 @@ def tune(
             return record
 
         with Workers(make, jobs) as workers:
-            _make_trials(study, workers, settings.trials, observe or _ignore)
+            _make_trials(study, workers, settings.trials, observe or (lambda _: None))
         return study_result(study, subject.defaults, len(pairs))
 
 
@@ -238,7 +238,3 @@ def _header(subject: Subject, spaces: Sequence[Space], settings: StudySettings) 
         "spaces": [{"name": space.name, "content_hash": space.content_hash} for space in spaces],
         **{name: value for name, value in asdict(settings).items() if name != "trials"},
     }
-
-
-def _ignore(_event: TrialDone) -> None:
-    """Tell nobody."""

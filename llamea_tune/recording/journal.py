@@ -104,19 +104,14 @@ class Journal:
         complete = whole_lines(data)
         for line in complete.splitlines():
             text = line.strip().rstrip(b",")
-            if text:
-                self._read_entry(text)
+            try:
+                self.entries.update(json.loads(b"{" + text + b"}"))
+            except ValueError as err:
+                where = f"near byte {self._read_to} ({err})"
+                raise RecordingError(f"{self.path} is damaged {where}; remove the lines from there on") from err
         self._read_to += len(complete)
         if self._locks and len(complete) < len(data):
             os.ftruncate(self._file, self._read_to)
-
-    def _read_entry(self, text: bytes) -> None:
-        try:
-            self.entries.update(json.loads(b"{" + text + b"}"))
-        except ValueError as err:
-            raise RecordingError(
-                f"{self.path} is damaged near byte {self._read_to} ({err}); remove the lines from there on"
-            ) from err
 
     def _read_header(self, header: Mapping[str, Any]) -> None:
         data = os.pread(self._file, os.fstat(self._file).st_size, 0)

@@ -141,24 +141,19 @@ def _download(file: RemoteFile, part: Path, on_bytes: OnBytes) -> None:
             time.sleep(_PAUSE_S * attempt)
         try:
             _transfer(file, part, on_bytes)
-        except urllib.error.HTTPError as err:
-            if err.code < 500:
-                raise FetchError(
-                    f"{file.url} cannot be fetched (HTTP {err.code} {err.reason}); try again later"
-                ) from err
-            reason = _reason(err)
         except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as err:
             reason = _reason(err)
-        if part.is_file() and part.stat().st_size >= file.size:
+            if isinstance(err, urllib.error.HTTPError) and err.code < 500:
+                raise FetchError(f"{file.url} cannot be fetched ({reason}); try again later") from err
+        if part.is_file() and _size(part) >= file.size:
             return
-    there = part.stat().st_size if part.is_file() else 0
-    message = f"{file.url} broke off at {there:,} of {file.size:,} bytes{f' ({reason})' if reason else ''}"
+    message = f"{file.url} broke off at {_size(part):,} of {file.size:,} bytes{f' ({reason})' if reason else ''}"
     raise FetchError(f"{message}; the same command goes on from there")
 
 
 def _transfer(file: RemoteFile, part: Path, on_bytes: OnBytes) -> None:
     """One attempt, from where the last one ended."""
-    there = part.stat().st_size if part.is_file() else 0
+    there = _size(part)
     if there == file.size and part.is_file():
         return
     there = there if there < file.size else 0
@@ -175,6 +170,10 @@ def _transfer(file: RemoteFile, part: Path, on_bytes: OnBytes) -> None:
                 stream.write(chunk)
                 there += len(chunk)
                 on_bytes(file.name, min(there, file.size), file.size)
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.is_file() else 0
 
 
 def _is_right(file: RemoteFile, path: Path) -> bool:
