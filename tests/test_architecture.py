@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "evolution": {"proposals", "hpo", "export", "scoring", "sandbox", "runners", "spaces", "llm", "strategies"},
     "report": {"scoring", "runners", "spaces", "strategies", "evolution"},
 }
-LEAVES = {"candidate_code"}  # which all may import
+LEAVES = {"candidate_code", "storage"}  # which all may import
 UNRESTRICTED = {"cli", "testing"}
 
 

@@ -85,10 +85,13 @@ def benchmark(
     timeout: options.Timeout = None,
     jobs: options.Jobs = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Make all runs anew, even those that are kept.")] = False,
-    plot: Annotated[
+    report: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Write curves over the budget and a map of all scores: PNG, PDF or SVG by suffix; may be repeated.",
+            "--report",
+            "--plot",
+            help="Write a report by suffix: curves over the budget and a map of all scores as png, pdf or svg, data as "
+            "csv or json, or what another package adds; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -109,14 +112,14 @@ def benchmark(
     from llamea_tune.cli.benchmark_progress import BenchmarkProgress
     from llamea_tune.cli.benchmark_tables import show_benchmark
     from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
-    from llamea_tune.report.files import check_targets, write_text
+    from llamea_tune.report.files import check_targets, report_of, write_bytes
     from llamea_tune.report.ioh_data import IohWriter
     from llamea_tune.scoring.benchmark import BenchmarkSettings, run_benchmark
     from llamea_tune.scoring.live_benchmark import run_live_benchmark
     from llamea_tune.scoring.results_store import ResultsStore
     from llamea_tune.spaces import Reading
 
-    check_targets(plots=plot or [], texts=[csv] if csv else [], folders=[ioh] if ioh else [])
+    check_targets(reports=report or [], texts=[csv] if csv else [], folders=[ioh] if ioh else [])
     contenders = _contenders(strategies)
     settings = BenchmarkSettings(
         repeats=repeats,
@@ -159,12 +162,9 @@ def benchmark(
         err.print(f"\n{message}", soft_wrap=True)
         raise
     if csv:
-        write_text(csv, benchmark_csv(outcome, timings=timings))
-    if plot:
-        from llamea_tune.report.benchmark_plot import plot_benchmark
-
-        for path in plot:
-            plot_benchmark(outcome, path)
+        write_bytes(csv, benchmark_csv(outcome, timings=timings).encode())
+    for path in report or []:
+        write_bytes(path, report_of(path)(outcome, loaded, timings=timings))
     if as_json:
         print_json(benchmark_json(outcome, loaded, timings=timings))
     else:

@@ -5,20 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from llamea_tune.cli.console import duration, err, escape
+from llamea_tune.cli.live_bar import LiveBar
 from llamea_tune.scoring.benchmark import Event, PairDone, PairStarted, RunsDone
 from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.cutoff import space_budget
 from llamea_tune.spaces.space import Space
 
-_SECONDS_BETWEEN_LINES = 10.0
 
-
-class BenchmarkProgress:
+class BenchmarkProgress(LiveBar):
     """Shows a benchmark as it goes: a live bar on a terminal, a line now and then elsewhere.
 
     What is left is estimated from what each strategy took per evaluation so far; one that has not run yet is taken to
@@ -28,37 +24,17 @@ class BenchmarkProgress:
     def __init__(
         self, contenders: Sequence[Contender], spaces: Sequence[Space], repeats: int, *, quiet: bool = False
     ) -> None:
-        self._quiet = quiet
         self._repeats = repeats
         evaluations = {space.name: max(1, space_budget(space).evaluations) * repeats for space in spaces}
         self._left = {(contender.label, name): n for name, n in evaluations.items() for contender in contenders}
         self._n_pairs = len(self._left)
+        super().__init__("benchmark", self._n_pairs * repeats, "runs", quiet=quiet)
         self._evaluations = dict(self._left)
         self._seconds: dict[str, float] = {}
         self._done: dict[str, int] = {}
         self._now = ("", "")
         self._runs = self._reused = self._reused_now = 0
-        self._started = self._pair_started = self._last_line = time.monotonic()
-        self._live = err.is_terminal and not quiet
-        self._bar = Progress(
-            BarColumn(bar_width=24),
-            TextColumn("{task.completed:.0f}/{task.total:.0f} runs"),
-            TextColumn("{task.fields[left]} left"),
-            TextColumn("[dim]{task.fields[now]}[/]"),
-            console=err,
-            transient=True,
-            disable=not self._live,
-        )
-        self._task: TaskID = self._bar.add_task("benchmark", total=self._n_pairs * repeats, left="?", now="")
-
-    def __enter__(self) -> BenchmarkProgress:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
+        self._pair_started = time.monotonic()
 
     def __call__(self, event: Event) -> None:
         """Take note of an event."""
@@ -67,16 +43,16 @@ class BenchmarkProgress:
                 self._now = (label, space)
                 self._reused_now = 0
                 self._pair_started = time.monotonic()
-                self._show(0.0)
+                self._tell(0.0)
             case RunsDone(done, total, reused):
                 self._reused_now = reused
-                self._show(done / total)
+                self._tell(done / total)
             case PairDone():
                 self._finish(event)
 
     def say_what_it_took(self, kept: bool, folder: Path) -> None:
         """Tell how long it took, and what that rests on."""
-        took = duration(time.monotonic() - self._started)
+        took = duration(self.elapsed_s)
         reused = f"; {self._reused:,} of {self._runs:,} runs were kept from before"
         err.print(f"took {took}{reused if self._reused else ''}", soft_wrap=True)
         if not kept:
@@ -96,23 +72,20 @@ class BenchmarkProgress:
         if made and failed is None:
             self._seconds[label] = self._seconds.get(label, 0.0) + pair.seconds
             self._done[label] = self._done.get(label, 0) + round(evaluations * made / self._repeats)
-        self._show(0.0)
-        if self._quiet:
-            return
-        if failed is not None:
+        self._tell(0.0)
+        if failed is not None and not self.quiet:
             err.print(f"[yellow]{escape(label)} failed on {escape(space)}:[/] {escape(failed.reason)}", soft_wrap=True)
-        if not self._live and made and time.monotonic() - self._last_line > _SECONDS_BETWEEN_LINES:
-            self._last_line = time.monotonic()
+        if made:
             done = self._n_pairs - len(self._left)
-            err.print(f"{done}/{self._n_pairs} pairs of strategy and space done, {self._time_left(0.0)} left")
+            self.line(f"{done}/{self._n_pairs} pairs of strategy and space done, {self._time_left(0.0)} left")
 
-    def _show(self, fraction: float) -> None:
+    def _tell(self, fraction: float) -> None:
         """Update the bar, a fraction of the current pair's runs being done."""
-        if not self._live:
+        if not self.live:
             return
         pairs = self._n_pairs - len(self._left) + fraction
         now = escape("{} on {}".format(*self._now))
-        self._bar.update(self._task, completed=pairs * self._repeats, left=self._time_left(fraction), now=now)
+        self.show(completed=pairs * self._repeats, left=self._time_left(fraction), now=now)
 
     def _time_left(self, fraction: float) -> str:
         seconds, done = dict(self._seconds), dict(self._done)

@@ -7,8 +7,7 @@ import math
 from rich import box
 from rich.table import Table
 
-from llamea_tune.cli.console import escape, out
-from llamea_tune.cli.wide_tables import print_table
+from llamea_tune.cli.console import escape, out, print_table
 from llamea_tune.scoring.benchmark import Benchmark, BenchmarkRow
 from llamea_tune.scoring.compare import Comparison
 from llamea_tune.wording import counted

@@ -33,8 +33,7 @@ def carry_out_visibly(
         typer.Exit: No candidate could be scored; the commonest reason is on screen by then.
     """
     from llamea_tune.cli.progress import RunProgress
-    from llamea_tune.cli.tables import print_leaderboard
-    from llamea_tune.cli.tuning_tables import tuning_table
+    from llamea_tune.cli.tables import print_leaderboard, tuning_table
     from llamea_tune.evolution.assemble import carry_out
     from llamea_tune.evolution.settings import Settings
     from llamea_tune.exceptions import ProposerError

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 import warnings
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
 
 from llamea_tune.exceptions import SpaceFileWarning
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
+
+_SECONDS_BETWEEN_LINES = 10.0
+_WIDEST = 1000
 
 
 def fail(message: str) -> None:
@@ -52,3 +58,31 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+class Lines:
+    """Prints a line, unless the last one was but a few seconds ago."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self, markup: str, *, in_any_case: bool = False) -> None:
+        """Print the line, or leave it."""
+        now = time.monotonic()
+        if in_any_case or now - self._last > _SECONDS_BETWEEN_LINES:
+            self._last = now
+            err.print(markup, soft_wrap=True)
+
+
+def print_table(table: Table) -> None:
+    """Print a table: fitted into a terminal, but into a file or pipe as wide as it wants to be, not cut to 80 columns."""
+    if out.is_terminal:
+        out.print(table)
+        return
+    texts = max(len(str(text or "")) for text in (table.title, table.caption))
+    Console(file=sys.stdout, highlight=False, width=max(natural_width(table), texts, 1)).print(table)
+
+
+def natural_width(table: Table) -> int:
+    """How many characters a table's lines would like to have."""
+    return Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum

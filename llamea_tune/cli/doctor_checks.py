@@ -213,11 +213,13 @@ def _strategies() -> Iterator[Check]:
 def check_proposer(spec: str, options: LLMOptions) -> Check:
     """Whether a proposer is there and answers; a server is asked for one word, with the options of a run."""
     from llamea_tune.llm import make_llm
-    from llamea_tune.proposals import OFFLINE
+    from llamea_tune.proposals import OFFLINE, PROPOSERS, make_proposer
 
     if spec == OFFLINE:
         return Check(_PROPOSER, "ok", "offline needs nothing")
     try:
+        if spec.partition(":")[0] in PROPOSERS:
+            return Check(_PROPOSER, "ok", f"{make_proposer(spec, **options.given()).name} is set up")
         llm = make_llm(spec, **_impatient(spec, options))
     except LlameaTuneError as problem:
         return Check(_PROPOSER, "fail", str(problem))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from llamea_tune.cli import options
-from llamea_tune.cli.console import err, escape
+from llamea_tune.cli.console import Lines, escape
 
 if TYPE_CHECKING:
     from llamea_tune.runners.open_live import LiveKernel, OnSampled
     from llamea_tune.spaces import Reading, Space
 
-_SECONDS_BETWEEN_LINES = 5.0
 
 Kernels = Annotated[
     list[str] | None,
@@ -149,15 +148,8 @@ def sampling_lines(*, quiet: bool) -> OnSampled | None:
     """Shows how far sampling is, a line every few seconds."""
     if quiet:
         return None
-    shown: dict[str, float] = {}
-
-    def tell(name: str, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now - shown.setdefault(name, now) > _SECONDS_BETWEEN_LINES:
-            shown[name] = now
-            err.print(f"{escape(name)}: {done}/{total} configs of the sample measured", soft_wrap=True)
-
-    return tell
+    lines: dict[str, Lines] = defaultdict(Lines)
+    return lambda name, done, total: lines[name](f"{escape(name)}: {done}/{total} configs of the sample measured")
 
 
 def default_jobs(spaces: Sequence[Space]) -> int:

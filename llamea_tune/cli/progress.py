@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
-
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from llamea_tune.candidate import CandidateState, Scored
 from llamea_tune.cli.console import duration, err, escape
-from llamea_tune.cli.tuning_tables import tuning_line
+from llamea_tune.cli.live_bar import LiveBar
+from llamea_tune.cli.tables import tuning_line
 from llamea_tune.evolution.events import (
     CandidateConfirmed,
     CandidateJudged,
@@ -26,81 +24,51 @@ from llamea_tune.wording import counted
 _SMOOTHING = 0.2  # weight of the newest candidate in the running mean of seconds per candidate
 
 
-class RunProgress:
+class RunProgress(LiveBar):
     """Shows a run as it goes: a live bar on a terminal, a line per generation elsewhere."""
 
     def __init__(self, settings: Settings, *, n_spaces: int = 1, quiet: bool = False) -> None:
+        super().__init__("starting", settings.max_candidates, "candidates", quiet=quiet)
         self._settings = settings
         self._n_spaces = n_spaces
-        self._quiet = quiet
-        self._live = err.is_terminal and not quiet
-        self._bar = Progress(
-            TextColumn("{task.fields[stage]}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.completed:.0f}/{task.total:.0f} candidates"),
-            TextColumn("best {task.fields[best]}"),
-            TextColumn("{task.fields[left]} left"),
-            TextColumn("[dim]{task.fields[now]}[/]"),
-            console=err,
-            transient=True,
-            disable=not self._live,
-        )
-        self._task: TaskID = self._bar.add_task(
-            "run", total=settings.max_candidates, stage="starting", best="-", left="?", now=""
-        )
         self._fitness: dict[str, float] = {}
         self._waits_until: dict[str, float] = {}
-        self._started = self._last = time.monotonic()
+        self._last = time.monotonic()
         self._seconds_each: float | None = None
-
-    def __enter__(self) -> RunProgress:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
-
-    @property
-    def elapsed_s(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self._started
 
     def __call__(self, event: Event) -> None:
         """Take note of an event."""
         match event:
             case GenerationStarted(generation, generations, asked):
                 stage = f"generation {generation + 1}/{generations}"
-                self._bar.update(self._task, stage=stage, now=f"asking for {counted(asked, 'candidate')}")
+                self.show(stage=stage, now=f"asking for {counted(asked, 'candidate')}")
                 self._last = time.monotonic()
             case RunsDone(label, done, total):
-                self._bar.update(self._task, now=escape(f"{label}: {done}/{total} runs"))
+                self.show(now=escape(f"{label}: {done}/{total} runs"))
             case CandidateJudged(scored, n_judged, n_candidates):
                 self._note(scored)
                 self._learn_pace()
                 left = self._time_left(n_candidates - n_judged)
-                self._bar.update(self._task, completed=n_judged, left=left, best=self._best(), now="")
-                if not self._quiet:
-                    err.print(f"{_outcome(scored)}", soft_wrap=True)
+                self.show(completed=n_judged, left=left, so_far=self._best(), now="")
+                if not self.quiet:
+                    err.print(_outcome(scored), soft_wrap=True)
             case CandidateConfirmed(scored):
                 self._note(scored)
-                self._bar.update(self._task, best=self._best())
+                self.show(so_far=self._best())
             case CandidateTuned(tuning):
-                if not self._quiet:
+                if not self.quiet:
                     err.print(tuning_line(tuning), soft_wrap=True)
             case Waiting():
                 self._show_wait(event)
             case FinalStarted(contenders):
                 now = f"{counted(contenders, 'contender')} on fresh seeds"
-                self._bar.update(self._task, stage="leaderboard", now=now, left=self._time_left(0))
-                if not (self._live or self._quiet):
-                    err.print(f"making the leaderboard: {now}")
+                self.show(stage="leaderboard", now=now, left=self._time_left(0))
+                self.line(f"making the leaderboard: {now}", in_any_case=True)
 
     def _show_wait(self, wait: Waiting) -> None:
         """Say what is waited for, once where several prompts wait for the same."""
         now = time.monotonic()
-        if not self._quiet and now >= self._waits_until.get(wait.reason, now):
+        if not self.quiet and now >= self._waits_until.get(wait.reason, now):
             self._waits_until[wait.reason] = now + wait.seconds
             err.print(f"waiting {duration(max(1.0, wait.seconds))}: {escape(wait.reason)}", soft_wrap=True)
 
@@ -112,7 +80,7 @@ class RunProgress:
             self._fitness[scored.candidate.id] = fitness
 
     def _best(self) -> str:
-        return f"{max(self._fitness.values()):.3f}" if self._fitness else "-"
+        return f"best {max(self._fitness.values()):.3f}" if self._fitness else "best -"
 
     def _learn_pace(self) -> None:
         now = time.monotonic()

@@ -43,7 +43,7 @@ def report(
 ) -> None:
     """Read the run's logs, write the page."""
     from llamea_tune.evolution.run_directory import RunDirectory
-    from llamea_tune.report.files import check_targets, write_text
+    from llamea_tune.report.files import check_targets, write_bytes
     from llamea_tune.report.run_page import run_page
     from llamea_tune.report.run_summary import summarise_run
 
@@ -51,7 +51,7 @@ def report(
     target = output or run / "report.html"
     check_targets(texts=[target])
     summary = summarise_run(directory)
-    write_text(target, run_page(summary))
+    write_bytes(target, run_page(summary).encode())
     if as_json:
         print_json({**summary.to_json(), "page": str(target)})
         return

@@ -10,8 +10,7 @@ import typer
 from rich.table import Table
 
 from llamea_tune.cli import options, spaces_fetch, spaces_record
-from llamea_tune.cli.console import escape, out, print_json
-from llamea_tune.cli.wide_tables import print_table
+from llamea_tune.cli.console import escape, out, print_json, print_table
 
 if TYPE_CHECKING:
     from llamea_tune.spaces import Space

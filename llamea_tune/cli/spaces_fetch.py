@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from llamea_tune.cli import options
-from llamea_tune.cli.console import err, escape, out, print_json
+from llamea_tune.cli.console import Lines, err, escape, out, print_json
 from llamea_tune.wording import counted
 
 HELP = """
@@ -24,8 +23,6 @@ checksums, and archives are unpacked. The license is shown, and holds for what y
 
   llamea-tune spaces fetch --to hub && llamea-tune spaces list hub
 """
-
-_SECONDS_BETWEEN_LINES = 5.0
 
 
 def fetch_spaces(
@@ -48,7 +45,12 @@ def fetch_spaces(
             soft_wrap=True,
         )
         err.print(f"license: [bold]{escape(record.license)}[/]", soft_wrap=True)
-    places = fetch(record, to, None if quiet else _Lines())
+    line = Lines()
+    places = fetch(
+        record,
+        to,
+        None if quiet else lambda name, done, all_: line(f"{escape(name)}: {done / 1e6:,.0f} of {all_ / 1e6:,.0f} MB"),
+    )
     if as_json:
         facts = {"title": record.title, "license": record.license, "doi": record.doi}
         print_json({**facts, "places": [str(place) for place in places]})
@@ -56,16 +58,3 @@ def fetch_spaces(
     for place in places:
         out.print(escape(str(place)), soft_wrap=True)
     out.print(f"license: {escape(record.license)}{escape(doi)}", soft_wrap=True)
-
-
-class _Lines:
-    """Shows bytes, a line every few seconds."""
-
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-
-    def __call__(self, name: str, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now - self._last > _SECONDS_BETWEEN_LINES:
-            self._last = now
-            err.print(f"{escape(name)}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB", soft_wrap=True)

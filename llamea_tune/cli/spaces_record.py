@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from llamea_tune.cli import live, options
-from llamea_tune.cli.console import duration, err, escape, fail, out, print_json
+from llamea_tune.cli.console import Lines, duration, err, escape, fail, out, print_json
 from llamea_tune.wording import counted
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ says that a kernel could not be recorded, 3 that the time limit left something t
 
 EXIT_FAILED = 2
 EXIT_UNFINISHED = 3
-_SECONDS_BETWEEN_LINES = 10.0
 
 
 def record_spaces(
@@ -98,7 +98,7 @@ def record_spaces(
                 noise_sample=noise_sample,
                 stop_on_wrong_result=not keep_going,
                 time_limit_s=None if deadline is None else deadline - time.monotonic(),
-                on_progress=None if quiet else _Lines(kernel.name),
+                on_progress=None if quiet else _show(kernel.name),
             )
         except LlameaTuneError as error:
             fail(f"{text}: {error}")
@@ -117,23 +117,17 @@ def record_spaces(
         raise typer.Exit(EXIT_FAILED if failed else EXIT_UNFINISHED)
 
 
-class _Lines:
-    """A line every few seconds."""
+def _show(name: str) -> Callable[[Progress], None]:
+    line = Lines()
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._last = time.monotonic()
-
-    def __call__(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if now - self._last < _SECONDS_BETWEEN_LINES and progress.done < progress.total:
-            return
-        self._last = now
-        err.print(
-            f"{escape(self._name)}: {progress.done}/{progress.total}, {progress.failed} failed, "
+    def show(progress: Progress) -> None:
+        line(
+            f"{escape(name)}: {progress.done}/{progress.total}, {progress.failed} failed, "
             f"best {progress.best_ms:.4g} ms, {duration(progress.remaining_s)} left",
-            soft_wrap=True,
+            in_any_case=progress.done == progress.total,
         )
+
+    return show
 
 
 def _line(kernel: KernelFolder, recorded: Recorded) -> str:

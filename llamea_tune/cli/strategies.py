@@ -10,8 +10,7 @@ import typer
 from rich.table import Table
 
 from llamea_tune.cli import options
-from llamea_tune.cli.console import err, escape, out, print_json
-from llamea_tune.cli.wide_tables import print_table
+from llamea_tune.cli.console import err, escape, out, print_json, print_table
 from llamea_tune.wording import counted
 
 if TYPE_CHECKING:

@@ -1,12 +1,14 @@
-"""Tables for people."""
+"""What a run of evolution shows: its leaderboard, and what tuning in its loop cost and gained."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.table import Table
 
-from llamea_tune.cli.console import escape, out
-from llamea_tune.cli.wide_tables import natural_width, print_table
+from llamea_tune.cli.console import escape, natural_width, out, print_table
 from llamea_tune.evolution.leaderboard import Leaderboard
+from llamea_tune.evolution.tuning_record import Tuning
 from llamea_tune.wording import counted
 
 
@@ -37,3 +39,32 @@ def leaderboard_table(leaderboard: Leaderboard, *, per_space: bool = True) -> Ta
         scores = (f"{row.scores[name]:+.3f}" for name in spaces)
         table.add_row(escape(row.label), f"{row.mean:+.3f}", interval, *scores, style=style)
     return table
+
+
+def tuning_line(tuning: Tuning) -> str:
+    """One line when a candidate was tuned."""
+    return f"{escape(tuning.candidate)} tuned      [bold]{_gain(tuning)}[/] in {counted(tuning.all_runs, 'run')}"
+
+
+def tuning_table(tunings: Mapping[str, Tuning], allowance: int) -> Table:
+    """One row for each candidate that was tuned.
+
+    Args:
+        tunings: By candidate.
+        allowance: Runs that they could take together.
+    """
+    spent = sum(tuning.all_runs for tuning in tunings.values())
+    table = Table(caption=f"tuning took {spent:,} of {allowance:,} runs", caption_justify="left")
+    table.add_column("tuned", no_wrap=True)
+    for heading in ("trials", "runs", "to confirm", "fitness gained"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for tuning in tunings.values():
+        counts = (str(tuning.trials), f"{tuning.runs:,}", f"{tuning.confirm_runs:,}")
+        table.add_row(escape(tuning.candidate), *counts, _gain(tuning))
+    return table
+
+
+def _gain(tuning: Tuning) -> str:
+    if tuning.gain is None:
+        return "nothing better found"
+    return f"{tuning.gain:+.3f}" if tuning.hyperparameters else f"{tuning.gain:+.3f}, not kept"

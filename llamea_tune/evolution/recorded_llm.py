@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 
-from llamea_tune.evolution.journal import Journal
 from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.llm.exchanges import exchange_from_json, exchange_to_json
 from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt, Unanswered, unusable_completion
+from llamea_tune.storage import Journal
 
 
 class RecordedLLM:

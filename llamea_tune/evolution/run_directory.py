@@ -12,24 +12,17 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from llamea_tune.candidate import Candidate, Evaluation, Scored
-from llamea_tune.evolution.journal import Journal
-from llamea_tune.evolution.records import (
-    candidate_from_json,
-    candidate_to_json,
-    evaluation_from_json,
-    evaluation_to_json,
-)
+from llamea_tune.evolution.records import candidate_from_json, evaluation_from_json
 from llamea_tune.evolution.tuning_record import Tuning
 from llamea_tune.exceptions import RunDirectoryError
+from llamea_tune.storage import Journal, write_text
 
 FORMAT = 1
 
@@ -39,8 +32,8 @@ class RunDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._candidates = Journal(path / "candidates.jsonl")
-        self.exchanges = Journal(path / "exchanges.jsonl")
+        self._candidates = Journal(path / "candidates.jsonl", RunDirectoryError)
+        self.exchanges = Journal(path / "exchanges.jsonl", RunDirectoryError)
 
     @classmethod
     def create(cls, path: Path, header: Mapping[str, Any]) -> RunDirectory:
@@ -112,21 +105,16 @@ class RunDirectory:
         candidate = scored.candidate
         if candidate.code:
             self._write(f"candidates/{candidate.id}_{candidate.class_name or 'unnamed'}.py", candidate.code)
-        record = {
-            "kind": "judged",
-            "candidate": candidate_to_json(candidate),
-            "evaluation": evaluation_to_json(scored.evaluation),
-        }
-        self._candidates.append(record)
+        self._candidates.append({"kind": "judged", **asdict(scored)})
 
     def record_confirmation(self, candidate: Candidate, evaluation: Evaluation) -> None:
         """Log that a candidate was scored again on fresh seeds."""
-        record = {"kind": "confirmed", "id": candidate.id, "evaluation": evaluation_to_json(evaluation)}
+        record = {"kind": "confirmed", "id": candidate.id, "evaluation": asdict(evaluation)}
         self._candidates.append(record)
 
     def record_tunings(self, tunings: Sequence[Tuning]) -> None:
         """Log the tuning of a generation's survivors."""
-        self._candidates.append({"kind": "tuned", "candidates": [tuning.to_json() for tuning in tunings]})
+        self._candidates.append({"kind": "tuned", "candidates": [asdict(tuning) for tuning in tunings]})
 
     def candidates(self) -> dict[str, Scored]:
         """All judged candidates by id, in order, with their tuned hyperparameters but evaluated as first judged."""
@@ -186,15 +174,7 @@ class RunDirectory:
     def _write(self, name: str, text: str) -> None:
         path = self.path / name
         try:
-            with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".", delete=False) as file:
-                try:
-                    file.write(text)
-                    file.flush()
-                    os.fsync(file.fileno())
-                except OSError:
-                    Path(file.name).unlink()
-                    raise
-            Path(file.name).replace(path)
+            write_text(path, text)
         except OSError as err:
             message = f"{path} could not be written ({err.strerror or err}); nothing is lost: make room, then resume."
             raise RunDirectoryError(message) from err

@@ -13,8 +13,6 @@ from llamea_tune.sandbox.program import Limits
 from llamea_tune.scoring import BASELINES
 from llamea_tune.spaces.describe import InformationLevel
 
-DEFAULT_RIVALS = ("simulated_annealing", "genetic_algorithm", "diff_evo", "pso", "random_sample")
-
 _CHOICES: Mapping[str, Collection[str]] = {
     "selection": SELECTIONS,
     "baseline": BASELINES,
@@ -57,7 +55,7 @@ class Settings:
     confirm_repeats: int = 12
     final_repeats: int = 25
     finalists: int = 5
-    rivals: tuple[str, ...] = DEFAULT_RIVALS
+    rivals: tuple[str, ...] = ("simulated_annealing", "genetic_algorithm", "diff_evo", "pso", "random_sample")
     baseline: str = "exact"
     seed: int = 1
     asked_at_once: int = 4

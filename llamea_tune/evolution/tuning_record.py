@@ -44,12 +44,8 @@ class Tuning:
         del summary["evaluation"]
         return summary
 
-    def to_json(self) -> dict[str, Any]:
-        """As plain JSON data."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tuning:
-        """Read back what `to_json` gave."""
+        """Read back what the log holds."""
         evaluation = data["evaluation"]
         return cls(**{**data, "evaluation": None if evaluation is None else evaluation_from_json(evaluation)})

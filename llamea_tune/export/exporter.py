@@ -11,11 +11,11 @@ from typing import Any
 from llamea_tune.candidate_code import Argument, CandidateCode
 from llamea_tune.exceptions import CandidateCodeError, ExportError
 from llamea_tune.export.docstrings import argument_descriptions
-from llamea_tune.export.files import write_together
 from llamea_tune.export.module import render_module
 from llamea_tune.export.record import RecordedHyperparameter, StrategyRecord, record_to_json
 from llamea_tune.export.reopen import candidate_part
 from llamea_tune.export.request import ExportRequest, check_name
+from llamea_tune.storage import write_together
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,16 @@ def export_strategy(request: ExportRequest, folder: Path, *, force: bool = False
     text = render_module(request, code)
     record = _record(request, code, hashlib.sha256(text.encode()).hexdigest())
     code_path, record_path = folder / f"{request.name}.py", folder / f"{request.name}.json"
-    write_together({record_path: record_to_json(record), code_path: text}, force=force)
+    for path in (record_path, code_path):
+        if path.exists() and not force:
+            raise ExportError(f"{path} exists already; choose another name, or use --force to replace it.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_together({record_path: record_to_json(record), code_path: text})
+    except OSError as err:
+        raise ExportError(
+            f"The strategy cannot be written to {folder} ({err.strerror or err}); free space or choose another folder."
+        ) from err
     return ExportedStrategy(request.name, request.candidate.class_name, code_path, record_path, record)
 
 

@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.hpo.samplers import optuna
+from llamea_tune.storage import append, repair, write_text
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -27,35 +28,15 @@ STUDY_NAME = "llamea-tune"
 _PATIENCE_S = 5.0  # for the last process of a killed study to go
 
 
-class _FileLock:
-    """Optuna's lock around writes to the journal, by the operating system, which frees it when its holder dies."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: IO[str] | None = None
-
-    def acquire(self) -> bool:
-        """Wait for the lock."""
-        self._file = self._path.open("w")
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-        return True
-
-    def release(self) -> None:
-        """Give it back."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-
 class _Journal:
-    """Optuna's journal file, without waiting for the disk at every line.
+    """Optuna's journal file, without waiting for the disk at every line, and locked by the operating system.
 
-    A killed process loses nothing by that; `StudyDirectory.sync` after every trial guards against power cuts.
+    A killed process loses nothing by the first; `StudyDirectory.sync` after every trial guards against power cuts. The
+    lock is free at once when its holder dies, which Optuna's own, a file, is after half a minute.
     """
 
     def __init__(self, path: Path) -> None:
-        self._lock = _FileLock(path.with_suffix(".lock"))
-        self._backend = optuna().storages.journal.JournalFileBackend(str(path), lock_obj=self._lock)
+        self._backend = optuna().storages.journal.JournalFileBackend(str(path))
         self._path = path
 
     def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
@@ -66,12 +47,9 @@ class _Journal:
     def append_logs(self, logs: Sequence[Mapping[str, Any]]) -> None:
         """Append records."""
         text = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs)
-        self._lock.acquire()
-        try:
-            with self._path.open("ab") as file:
-                file.write(text.encode())
-        finally:
-            self._lock.release()
+        with self._path.open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            append(file.fileno(), text.encode(), durable=False)
 
 
 class StudyDirectory:
@@ -96,7 +74,7 @@ class StudyDirectory:
             with (self.path / "lock").open("w") as lock:
                 self._hold(lock)
                 self._check_header({"format": FORMAT, **header})
-                drop_half_line(self.journal)
+                repair(self.journal)  # Optuna does not read over a half-written last line
                 yield
         except OSError as err:
             message = f"{self.path} cannot be used for a study ({err.strerror or err}); choose another directory."
@@ -139,9 +117,7 @@ class StudyDirectory:
         if not path.exists():
             if self.journal.exists():
                 raise RunDirectoryError(f"{self.path} holds a journal without {path.name}; choose another directory.")
-            scratch = path.with_suffix(".new")
-            scratch.write_text(json.dumps(wanted, indent=2) + "\n")
-            scratch.replace(path)
+            write_text(path, json.dumps(wanted, indent=2) + "\n")
             return
         try:
             found = json.loads(path.read_text())
@@ -154,16 +130,6 @@ class StudyDirectory:
                 f"{self.path} holds a study with other settings ({what}); repeat those, or choose another directory."
             )
             raise RunDirectoryError(message)
-
-
-def drop_half_line(path: Path) -> None:
-    """Drop a half-written last line, which a crash leaves and Optuna does not read over."""
-    if not path.exists():
-        return
-    content = path.read_bytes()
-    end = content.rfind(b"\n") + 1
-    if end < len(content):
-        os.truncate(path, end)
 
 
 def fail_interrupted(study: Study) -> int:

@@ -168,7 +168,7 @@ def tune(
             return record
 
         with Workers(make, jobs) as workers:
-            _make_trials(study, workers, settings, observe or _ignore)
+            _make_trials(study, workers, settings, observe or (lambda _: None))
         return study_result(study, subject.defaults, len(pairs))
 
 
@@ -238,7 +238,3 @@ def _header(subject: Subject, spaces: Sequence[Space], settings: StudySettings) 
             name: value for name, value in asdict(settings.limits).items() if name != "named_s"
         },  # free to change
     }
-
-
-def _ignore(_event: TrialDone) -> None:
-    """Tell nobody."""

@@ -1,14 +1,14 @@
 """ASK: language models behind one protocol."""
 
 from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt, Unanswered
-from llamea_tune.llm.registry import available_llms, make_llm
+from llamea_tune.llm.registry import LLMS, make_llm
 
 __all__ = [
+    "LLMS",
     "Completion",
     "CompletionError",
     "LanguageModel",
     "Prompt",
     "Unanswered",
-    "available_llms",
     "make_llm",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 import time
@@ -11,6 +10,7 @@ from pathlib import Path
 from llamea_tune.exceptions import ProposerError
 from llamea_tune.llm.exchanges import without_times
 from llamea_tune.llm.protocol import Completion, Prompt, Unanswered
+from llamea_tune.storage import write_text
 
 _SAFE_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -82,9 +82,7 @@ class Handoff:
                         "use an empty folder for each run, or remove the reply"
                     )
                     raise ProposerError(message)
-            draft = self._folder / f".{prompt.key}.prompt.md.{os.getpid()}.{threading.get_ident()}.part"
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(path)
+            write_text(path, text)
         except (OSError, UnicodeError) as err:
             raise ProposerError(f"prompt file {path} cannot be written: {err}") from err
 

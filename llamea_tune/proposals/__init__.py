@@ -1,6 +1,9 @@
 """PROPOSE: prompts, mutation operators, reply parsing, and the offline recombiner."""
 
-from llamea_tune.exceptions import SettingsError
+from collections.abc import Callable
+
+from llamea_tune._registry import Registry
+from llamea_tune.exceptions import ProposerError
 from llamea_tune.llm.protocol import OnWaiting
 from llamea_tune.llm.registry import make_llm
 from llamea_tune.proposals.llm_proposer import LLMProposer
@@ -9,34 +12,34 @@ from llamea_tune.proposals.proposal import Exchange, Proposal, ProposalError, Pr
 
 OFFLINE = "offline"
 
+PROPOSERS: Registry[Callable[..., Proposer]] = Registry(
+    "llamea_tune.proposers", "proposer", ProposerError, {OFFLINE: "llamea_tune.proposals.offline.proposer:from_spec"}
+)
+
 
 def make_proposer(spec: str = OFFLINE, on_waiting: OnWaiting | None = None, **options: object) -> Proposer:
     """Make a proposer from a spec.
 
     Args:
-        spec: `"offline"`, or the spec of a language model: see `llamea_tune.llm.make_llm`.
+        spec: `"offline"`, another name in `PROPOSERS`, with `:` and what it takes, or the spec of a language model:
+            see `llamea_tune.llm.make_llm`.
         on_waiting: Told, from any thread, whenever a language model is waited for before it is asked again.
-        **options: Options of the language model.
+        **options: Options of the proposer or language model.
 
     Raises:
         ProposerError: The spec names nothing known, or that cannot work.
         SettingsError: There is no such option.
     """
-    if spec != OFFLINE:
+    if spec.partition(":")[0] not in PROPOSERS:
         return LLMProposer(make_llm(spec, on_waiting, **options))
-    given = [name for name, value in options.items() if value is not None]
-    if given:
-        raise SettingsError(
-            f"the offline proposer takes no option {given[0]!r}; leave it out, or name a language model"
-        )
-    from llamea_tune.proposals.offline import OfflineProposer
-
-    return OfflineProposer()
+    proposer: Proposer = PROPOSERS.make(spec, options, on_waiting=on_waiting)
+    return proposer
 
 
 __all__ = [
     "OFFLINE",
     "OPERATORS",
+    "PROPOSERS",
     "Exchange",
     "LLMProposer",
     "Operator",

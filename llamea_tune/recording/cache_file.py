@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import tempfile
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 from llamea_tune.exceptions import RecordingError
 from llamea_tune.recording.kernel_folder import KernelFolder
 from llamea_tune.spaces.space import ParamConfig
+from llamea_tune.storage import write_bytes
 
 Entry = dict[str, Any]
 
@@ -73,7 +72,7 @@ def write_cache(path: Path, header: Mapping[str, Any], entries: Mapping[str, Ent
     head = json.dumps(header)[:-1]
     text = f'{head}, "cache": {{\n' + ",\n".join(lines) + "}\n}"
     data = text.encode()
-    write_atomically(path, gzip.compress(data, compresslevel=9, mtime=0) if path.suffix == ".gz" else data)
+    write_file(path, gzip.compress(data, compresslevel=9, mtime=0) if path.suffix == ".gz" else data)
 
 
 def read_cache(path: Path) -> tuple[dict[str, Any], dict[str, Entry]]:
@@ -91,17 +90,14 @@ def read_cache(path: Path) -> tuple[dict[str, Any], dict[str, Entry]]:
     return document, entries
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that at every moment it is there as a whole, old or new."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file so that at every moment it is there as a whole, old or new.
+
+    Raises:
+        RecordingError: It can't be written, as on a full disk.
+    """
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(path, data)
+    except OSError as err:
+        raise RecordingError(f"{path} cannot be written ({err.strerror}); free space and resume") from err

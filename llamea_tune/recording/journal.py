@@ -16,6 +16,7 @@ from typing import Any
 
 from llamea_tune.exceptions import RecordingError
 from llamea_tune.recording.cache_file import Entry
+from llamea_tune.storage import append, whole_lines
 
 _IDENTITY = ("device_name", "kernel_name", "problem_size", "tune_params", "fingerprint")
 _OPENING = '"cache": {'
@@ -50,7 +51,7 @@ class Journal:
             raise RecordingError(f"{path} cannot be opened ({err.strerror}); choose another place") from err
         with self.lock(wait=wait):
             if os.fstat(self._file).st_size == 0:
-                self._write((json.dumps(header)[:-1] + f", {_OPENING}\n").encode())
+                append(self._file, (json.dumps(header)[:-1] + f", {_OPENING}\n").encode())
             self._read_header(header)
             self.refresh()
 
@@ -91,9 +92,8 @@ class Journal:
         with self.lock():
             line = (json.dumps({key: entry})[1:-1] + ",\n").encode()
             try:
-                self._write(line)
+                append(self._file, line)
             except OSError as err:
-                os.ftruncate(self._file, self._read_to)
                 raise RecordingError(f"{self.path} cannot be written ({err.strerror}); free space and resume") from err
             self._read_to += len(line)
             self.entries[key] = entry
@@ -101,22 +101,17 @@ class Journal:
     def refresh(self) -> None:
         """Read what others have written; with the lock held, cut off a line that a crash left short."""
         data = os.pread(self._file, os.fstat(self._file).st_size - self._read_to, self._read_to)
-        complete = data[: data.rfind(b"\n") + 1]
+        complete = whole_lines(data)
         for line in complete.splitlines():
             text = line.strip().rstrip(b",")
-            if text:
-                self._read_entry(text)
+            try:
+                self.entries.update(json.loads(b"{" + text + b"}"))
+            except ValueError as err:
+                where = f"near byte {self._read_to} ({err})"
+                raise RecordingError(f"{self.path} is damaged {where}; remove the lines from there on") from err
         self._read_to += len(complete)
         if self._locks and len(complete) < len(data):
             os.ftruncate(self._file, self._read_to)
-
-    def _read_entry(self, text: bytes) -> None:
-        try:
-            self.entries.update(json.loads(b"{" + text + b"}"))
-        except ValueError as err:
-            raise RecordingError(
-                f"{self.path} is damaged near byte {self._read_to} ({err}); remove the lines from there on"
-            ) from err
 
     def _read_header(self, header: Mapping[str, Any]) -> None:
         data = os.pread(self._file, os.fstat(self._file).st_size, 0)
@@ -137,11 +132,3 @@ class Journal:
                     "move it away, or record to another place"
                 )
         self._read_to = end + len(_OPENING)
-
-    def _write(self, data: bytes) -> None:
-        """Write at the end, all of it, and wait until it is on the disk."""
-        os.lseek(self._file, 0, os.SEEK_END)
-        written = 0
-        while written < len(data):
-            written += os.write(self._file, data[written:])
-        os.fsync(self._file)

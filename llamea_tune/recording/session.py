@@ -20,8 +20,8 @@ from llamea_tune.recording.cache_file import (
     cache_header,
     config_key,
     read_cache,
-    write_atomically,
     write_cache,
+    write_file,
 )
 from llamea_tune.recording.compiling import Artefact
 from llamea_tune.recording.journal import Journal
@@ -146,7 +146,7 @@ def record(
                     "noise": noise_as_json(noise),
                     "compilers": _n_compilers(kernel, compilers),
                 }
-                write_atomically(plan.about(), json.dumps(about).encode())
+                write_file(plan.about(), json.dumps(about).encode())
             entries = {**known, **journal.entries}
         return _finish(plan, header, known, session.measured) or _summary(None, entries, session.measured, Noise())
 
@@ -269,7 +269,7 @@ def _finish(plan: Plan, header: Mapping[str, Any], known: Mapping[str, Entry], m
     summary = _summary(plan.cache, ordered, measured, noise)
     provenance = _provenance(plan, abouts, ordered, summary)
     write_cache(plan.cache, header, ordered)
-    write_atomically(plan.provenance, (json.dumps(provenance, indent=2) + "\n").encode())
+    write_file(plan.provenance, (json.dumps(provenance, indent=2) + "\n").encode())
     for part in parts:
         plan.journal(part).unlink()
         plan.about(part).unlink()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -62,6 +63,16 @@ def benchmark_csv(outcome: Benchmark, *, timings: bool = False) -> str:
             line = _csv_line(row, scale.space)
             writer.writerow({name: line[name] for name in columns})
     return text.getvalue()
+
+
+def json_report(outcome: Benchmark, spaces: Sequence[Space], *, timings: bool) -> bytes:
+    """`benchmark_json` as a file."""
+    return (json.dumps(benchmark_json(outcome, spaces, timings=timings), indent=2, allow_nan=False) + "\n").encode()
+
+
+def csv_report(outcome: Benchmark, _: Sequence[Space], *, timings: bool) -> bytes:
+    """`benchmark_csv` as a file."""
+    return benchmark_csv(outcome, timings=timings).encode()
 
 
 def _space_json(space: Space, scale: SpaceScale) -> dict[str, Any]:

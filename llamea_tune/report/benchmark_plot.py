@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from llamea_tune.report.drawing import line_style, new_figure, save_figure
+from llamea_tune.report.drawing import figure_bytes, line_style, new_figure
 from llamea_tune.scoring.benchmark import Benchmark, BenchmarkRow
 from llamea_tune.scoring.benchmark_curves import score_curve
+from llamea_tune.spaces.space import Space
 from llamea_tune.wording import counted
 
 _WORST_SHOWN = -0.5  # a score far below random search would flatten everything else
 
 
-def plot_benchmark(outcome: Benchmark, path: Path) -> None:
-    """Draw a benchmark.
+def _plot(kind: str, outcome: Benchmark, _: Sequence[Space], *, timings: bool) -> bytes:  # noqa: ARG001
+    return figure_bytes(benchmark_figure(outcome), kind)
 
-    Args:
-        outcome: The benchmark.
-        path: Where to; `.png`, `.pdf` or `.svg`.
 
-    Raises:
-        MissingDependencyError: matplotlib is not installed.
-        SettingsError: The file cannot be written.
-    """
-    save_figure(benchmark_figure(outcome), path)
+pdf_report, png_report, svg_report = (partial(_plot, kind) for kind in ("pdf", "png", "svg"))
 
 
 def benchmark_figure(outcome: Benchmark) -> Any:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 from llamea_tune._imports import require
-from llamea_tune.report.files import write_bytes
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f")
 DASHES = ("-", "--", "-.", ":")
@@ -63,15 +61,6 @@ def figure_bytes(figure: Any, kind: str) -> bytes:
     with rc_context(_STYLE):
         figure.savefig(content, format=kind, dpi=160, metadata=metadata)
     return content.getvalue()
-
-
-def save_figure(figure: Any, path: Path) -> None:
-    """Write a figure in the format that the suffix says.
-
-    Raises:
-        SettingsError: It cannot be written.
-    """
-    write_bytes(path, figure_bytes(figure, path.suffix.lower().lstrip(".")))
 
 
 def line_style(number: int) -> dict[str, Any]:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -27,6 +25,7 @@ from llamea_tune.sandbox.program import Limits
 from llamea_tune.scoring.contender import Contender
 from llamea_tune.spaces.space import Space
 from llamea_tune.spaces.store import store_folder
+from llamea_tune.storage import atomic_file
 from llamea_tune.strategies.catalog import resolve
 
 FORMAT_VERSION = 2
@@ -144,16 +143,8 @@ class ResultsStore:
         together = {**self.load(key, space), **lasting}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            file = tempfile.NamedTemporaryFile(dir=self.folder, prefix=".saving-", delete=False)  # noqa: SIM115
-            try:
-                with file:
-                    np.savez_compressed(file, **_pack(together))
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(file.name).replace(self._place(key))
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
+            with atomic_file(self._place(key)) as file:
+                np.savez_compressed(file, **_pack(together))
         except OSError:
             return False
         return True

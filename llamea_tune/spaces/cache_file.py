@@ -10,9 +10,10 @@ from typing import Any
 from llamea_tune.exceptions import SpaceFileError
 from llamea_tune.spaces.json_stream import JsonStream
 from llamea_tune.spaces.measurement_table import MeasurementTable
+from llamea_tune.spaces.readers import SpaceReader
 from llamea_tune.spaces.recording import KIND_OF_ERROR, Recording, number_or_nan
 from llamea_tune.spaces.space import FailureKind, ParamValue
-from llamea_tune.spaces.space_file import open_json
+from llamea_tune.spaces.space_file import FileKind, file_kind, open_json
 from llamea_tune.spaces.values import is_param_value
 
 DEFAULT_OBJECTIVE = "time"
@@ -159,3 +160,6 @@ def stated_objectives(header: Mapping[str, Any]) -> list[str]:
     """The objectives that a header names, one or a list of them."""
     stated = header.get("objective")
     return [name for name in (stated if isinstance(stated, list) else [stated]) if isinstance(name, str) and name]
+
+
+READER = SpaceReader(lambda path, salvage: file_kind(path, salvage=salvage) is FileKind.CACHE, read_cache_file)

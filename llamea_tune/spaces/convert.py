@@ -10,10 +10,9 @@ import gzip
 import io
 import json
 import math
-import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -33,6 +32,7 @@ from llamea_tune.spaces.t4_file import (
     stated_failure,
 )
 from llamea_tune.spaces.values import same_keys
+from llamea_tune.storage import atomic_file
 
 _TIMES = {
     "compile_time": "compilation",
@@ -204,21 +204,14 @@ def _writing(out: Path) -> Iterator[TextIO]:
     """Write a file that is there whole or not at all."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=out.parent, prefix=f".{out.name}-", delete=False) as file:
-            try:
-                plain = (
-                    gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) if out.name.endswith(".gz") else file
-                )
-                with io.TextIOWrapper(plain, encoding="utf-8") as text:
-                    yield text
-                    text.flush()
-                    if plain is not file:
-                        plain.close()
-                Path(file.name).chmod(0o644)
-                Path(file.name).replace(out)
-            except BaseException:
-                with suppress(OSError):
-                    Path(file.name).unlink()
-                raise
+        with (
+            atomic_file(out) as file,
+            gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
+            if out.name.endswith(".gz")
+            else nullcontext(file) as plain,
+        ):
+            text = io.TextIOWrapper(plain, encoding="utf-8")
+            yield text
+            text.detach()
     except OSError as err:
         raise SpaceFileError(f"{out} cannot be written: {err.strerror or err}; name another place") from err

@@ -20,6 +20,7 @@ from typing import Any
 
 from llamea_tune.exceptions import FetchError
 from llamea_tune.spaces.unpack import is_archive, unpack
+from llamea_tune.storage import write_text
 
 HUB_URL = "https://zenodo.org/api/records/15364124"
 
@@ -109,7 +110,7 @@ def fetch(record: Record, folder: Path, on_bytes: OnBytes | None = None) -> list
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return [_fetch_one(file, folder, on_bytes or _tell_nobody) for file in record.files]
+        return [_fetch_one(file, folder, on_bytes or (lambda *_: None)) for file in record.files]
     except OSError as err:
         raise FetchError(f"{folder} cannot be written ({err.strerror or err}); make room or choose another") from err
 
@@ -140,24 +141,19 @@ def _download(file: RemoteFile, part: Path, on_bytes: OnBytes) -> None:
             time.sleep(_PAUSE_S * attempt)
         try:
             _transfer(file, part, on_bytes)
-        except urllib.error.HTTPError as err:
-            if err.code < 500:
-                raise FetchError(
-                    f"{file.url} cannot be fetched (HTTP {err.code} {err.reason}); try again later"
-                ) from err
-            reason = _reason(err)
         except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as err:
             reason = _reason(err)
-        if part.is_file() and part.stat().st_size >= file.size:
+            if isinstance(err, urllib.error.HTTPError) and err.code < 500:
+                raise FetchError(f"{file.url} cannot be fetched ({reason}); try again later") from err
+        if part.is_file() and _size(part) >= file.size:
             return
-    there = part.stat().st_size if part.is_file() else 0
-    message = f"{file.url} broke off at {there:,} of {file.size:,} bytes{f' ({reason})' if reason else ''}"
+    message = f"{file.url} broke off at {_size(part):,} of {file.size:,} bytes{f' ({reason})' if reason else ''}"
     raise FetchError(f"{message}; the same command goes on from there")
 
 
 def _transfer(file: RemoteFile, part: Path, on_bytes: OnBytes) -> None:
     """One attempt, from where the last one ended."""
-    there = part.stat().st_size if part.is_file() else 0
+    there = _size(part)
     if there == file.size and part.is_file():
         return
     there = there if there < file.size else 0
@@ -176,6 +172,10 @@ def _transfer(file: RemoteFile, part: Path, on_bytes: OnBytes) -> None:
                 on_bytes(file.name, min(there, file.size), file.size)
 
 
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.is_file() else 0
+
+
 def _is_right(file: RemoteFile, path: Path) -> bool:
     algorithm, _, digest = file.checksum.partition(":")
     with path.open("rb") as stream:
@@ -192,9 +192,7 @@ def _fetched(folder: Path) -> dict[str, str]:
 
 
 def _mark(folder: Path, file: RemoteFile) -> None:
-    new = folder / f"{_MARKER}.new"
-    new.write_text(json.dumps({**_fetched(folder), file.name: file.checksum}, indent=2))
-    new.replace(folder / _MARKER)
+    write_text(folder / _MARKER, json.dumps({**_fetched(folder), file.name: file.checksum}, indent=2))
 
 
 def _remote_file(entry: dict[str, Any]) -> RemoteFile:
@@ -216,7 +214,3 @@ def _reason(err: Exception) -> str:
     if isinstance(err, urllib.error.HTTPError):
         return f"HTTP {err.code} {err.reason}"
     return str(getattr(err, "reason", "") or err) or type(err).__name__
-
-
-def _tell_nobody(_name: str, _done: int, _total: int) -> None:
-    """Tell nobody."""

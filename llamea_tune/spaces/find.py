@@ -10,6 +10,7 @@ from pathlib import Path
 
 from llamea_tune.exceptions import SpaceFileError, SpaceFileWarning
 from llamea_tune.spaces.cache_file import read_header
+from llamea_tune.spaces.readers import find_reader
 from llamea_tune.spaces.space_file import FileKind, file_kind
 from llamea_tune.spaces.t1_file import read_t1
 
@@ -69,7 +70,7 @@ def find_t1(path: Path, *, salvage: bool = False) -> Path | None:
 def _t1_by_kernel_name(path: Path, salvage: bool) -> Path | None:
     folder = path.absolute().parent
     beside = [place for place in sorted(folder.glob("*.json")) if place != path.absolute() and _may_be_t1(place)]
-    if not beside:
+    if not beside or find_reader(path, salvage=salvage, added_only=True):
         return None
     is_cache = file_kind(path, salvage=salvage) is FileKind.CACHE
     kernel_name = read_header(path, salvage=salvage).get("kernel_name") if is_cache else None
@@ -122,19 +123,21 @@ def skip(err: SpaceFileError) -> None:
 
 
 def _spaces_among(files: Sequence[Path], salvage: bool) -> list[Path]:
-    kinds = {}
+    kinds: dict[Path, FileKind | None] = {}  # None for a format that another package reads
     for place in sorted(set(files)):
-        if place.name.endswith(_SUFFIXES) and place.is_file():
+        if place.is_file():
             try:
-                kinds[place] = file_kind(place, salvage=salvage)
+                if find_reader(place, salvage=salvage, added_only=True):
+                    kinds[place] = None
+                elif place.name.endswith(_SUFFIXES):
+                    kinds[place] = file_kind(place, salvage=salvage)
             except SpaceFileError as err:
                 skip(err)
     caches = {(place.parent, stem(place)) for place, kind in kinds.items() if kind is FileKind.CACHE}
-
     return [
         place
         for place, kind in kinds.items()
-        if kind is FileKind.CACHE or (kind is FileKind.T4 and (place.parent, plain_stem(place)) not in caches)
+        if kind in (None, FileKind.CACHE) or (kind is FileKind.T4 and (place.parent, plain_stem(place)) not in caches)
     ]
 
 

@@ -10,14 +10,13 @@ from pathlib import Path
 
 from llamea_tune._bundled import bundled_path
 from llamea_tune.exceptions import SpaceFileError, SpaceFileWarning
-from llamea_tune.spaces.cache_file import read_cache_file
 from llamea_tune.spaces.compile import compile_space, freeze
 from llamea_tune.spaces.find import find_space_files, find_t1, skip, space_name, unique_names
+from llamea_tune.spaces.readers import find_reader
 from llamea_tune.spaces.space import Space
 from llamea_tune.spaces.space_file import FileKind, file_digest, file_kind
 from llamea_tune.spaces.store import load_compiled, save_compiled
 from llamea_tune.spaces.t1_file import read_t1
-from llamea_tune.spaces.t4_file import read_t4_file
 from llamea_tune.wording import counted
 
 
@@ -39,7 +38,7 @@ def load_space(
     higher_is_better: bool | None = None,
     salvage: bool = False,
 ) -> Space:
-    """Load a Kernel Tuner cache or T4 file.
+    """Load a Kernel Tuner cache, a T4 file, or what a reader of another package reads.
 
     With a T1 description the configs are those that its restrictions permit, numbered as in
     `tune_kernel(..., simulation_mode=True)`. Where some of these were never recorded, and where there is no
@@ -69,19 +68,17 @@ def load_space(
     if stored is not None:
         return _with_warnings(freeze(stored))
 
-    kind = file_kind(path, salvage=salvage)
-    if kind is FileKind.CACHE:
-        recording = read_cache_file(path, objective, salvage=salvage)
-    elif kind is FileKind.T4:
-        recording = read_t4_file(path, objective, salvage=salvage)
-    elif kind is FileKind.T1:
-        raise SpaceFileError(f"{path} is a T1 description, which holds no measurements; name the cache it describes")
-    else:
+    reader = find_reader(path, salvage=salvage)
+    if reader is None:
+        if file_kind(path, salvage=salvage) is FileKind.T1:
+            raise SpaceFileError(
+                f"{path} is a T1 description, which holds no measurements; name the cache it describes"
+            )
         raise SpaceFileError(
             f"{path} is neither a Kernel Tuner cache nor T4 results, or was cut off; name another file"
         )
     space = compile_space(
-        recording,
+        reader.read(path, objective, salvage=salvage),
         read_t1(t1_path) if t1_path else None,
         name=name,
         source=path,

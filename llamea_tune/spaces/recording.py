@@ -57,12 +57,12 @@ class Recording:
     objective_values: NDArray[np.float64]
     failures: NDArray[np.uint8]
     stage_times_ms: NDArray[np.float64]
-    unfinished: bool
-    salvaged: bool
-    dropped: int
-    other_objectives: tuple[str, ...]
-    n_not_numbers: int
-    not_a_number: str
+    unfinished: bool = False
+    salvaged: bool = False
+    dropped: int = 0
+    other_objectives: tuple[str, ...] = ()
+    n_not_numbers: int = 0
+    not_a_number: str = ""
 
 
 def number_or_nan(value: Any) -> float:

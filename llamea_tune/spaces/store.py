@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -21,6 +20,7 @@ import platformdirs
 from numpy.typing import NDArray
 
 from llamea_tune.spaces.space import Space
+from llamea_tune.storage import atomic_file
 
 FORMAT_VERSION = 2
 FOLDER_VARIABLE = "LLAMEA_TUNE_CACHE"
@@ -85,15 +85,8 @@ def kept_array(key: str, compute: Callable[[], NDArray[np.float64]]) -> NDArray[
 def _save(place: Path, arrays: Mapping[str, Any]) -> None:
     with suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
-        file = tempfile.NamedTemporaryFile(dir=place.parent, prefix=".compiling-", delete=False)  # noqa: SIM115
-        try:
-            with file:
-                np.savez(file, **arrays)
-            Path(file.name).replace(place)
-        except BaseException:
-            with suppress(OSError):
-                Path(file.name).unlink()
-            raise
+        with atomic_file(place) as file:
+            np.savez(file, **arrays)
 
 
 def _place(content_hash: str) -> Path:

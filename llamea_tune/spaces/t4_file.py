@@ -12,9 +12,10 @@ from llamea_tune.exceptions import SpaceFileError
 from llamea_tune.spaces.cache_file import DEFAULT_OBJECTIVE, declared_values, stated_direction, stated_objectives
 from llamea_tune.spaces.json_stream import JsonStream
 from llamea_tune.spaces.measurement_table import MeasurementTable
+from llamea_tune.spaces.readers import SpaceReader
 from llamea_tune.spaces.recording import KIND_OF_ERROR, Recording, number_or_nan
 from llamea_tune.spaces.space import FailureKind
-from llamea_tune.spaces.space_file import open_json
+from llamea_tune.spaces.space_file import FileKind, file_kind, open_json
 
 KIND_OF_INVALIDITY = {
     "correct": FailureKind.NONE,
@@ -167,3 +168,6 @@ def _member(result: Any, name: str) -> dict[str, Any]:
 def _first_objective(result: Any) -> str | None:
     objectives = result.get("objectives") if isinstance(result, dict) else None
     return objectives[0] if isinstance(objectives, list) and objectives and isinstance(objectives[0], str) else None
+
+
+READER = SpaceReader(lambda path, salvage: file_kind(path, salvage=salvage) is FileKind.T4, read_t4_file)

@@ -15,7 +15,7 @@ from llamea_tune.exceptions import FetchError
 LARGEST_BYTES = 20 << 30
 _SUFFIXES = (".zip", ".tar", ".tar.gz", ".tar.bz2", ".tar.xz", ".tgz")
 
-_Member = tuple[str, int, IO[bytes] | None]
+_Member = tuple[str, int, bool, IO[bytes] | None]  # name, size, whether a file or folder, content of a file
 
 
 def is_archive(name: str) -> bool:
@@ -39,8 +39,10 @@ def unpack(archive: Path, name: str, target: Path) -> None:
         inside = work / "new"
         inside.mkdir()
         written = 0
-        for member, size, stream in _zip_members(archive) if name.endswith(".zip") else _tar_members(archive):
+        for member, size, is_plain, stream in _members(archive, name):
             place = inside / _safe(name, member)
+            if not is_plain:
+                raise FetchError(f"{name} holds {member!r}, which is a link or device; nothing was unpacked")
             written += size
             if written > LARGEST_BYTES:
                 raise FetchError(f"{name} would unpack to more than {LARGEST_BYTES >> 30} GiB; nothing was unpacked")
@@ -66,20 +68,14 @@ def _safe(archive: str, member: str) -> Path:
     return Path(*path.parts)
 
 
-def _zip_members(archive: Path) -> Iterator[_Member]:
-    with zipfile.ZipFile(archive) as opened:
-        for info in opened.infolist():
-            kind = info.external_attr >> 28
-            if kind not in (0, 0o10, 0o4):
-                raise FetchError(
-                    f"the archive holds {info.filename!r}, which is a link or device; nothing was unpacked"
-                )
-            yield info.filename, info.file_size, None if info.is_dir() else opened.open(info)
-
-
-def _tar_members(archive: Path) -> Iterator[_Member]:
-    with tarfile.open(archive) as opened:
-        for info in opened:
-            if not (info.isfile() or info.isdir()):
-                raise FetchError(f"the archive holds {info.name!r}, which is a link or device; nothing was unpacked")
-            yield info.name, info.size, opened.extractfile(info) if info.isfile() else None
+def _members(archive: Path, name: str) -> Iterator[_Member]:
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(archive) as packed:
+            for file in packed.infolist():
+                is_plain = file.external_attr >> 28 in (0, 0o10, 0o4)
+                yield file.filename, file.file_size, is_plain, None if file.is_dir() else packed.open(file)
+    else:
+        with tarfile.open(archive) as tape:
+            for info in tape:
+                is_plain = info.isfile() or info.isdir()
+                yield info.name, info.size, is_plain, tape.extractfile(info) if info.isfile() else None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import subprocess
 import sys
+from dataclasses import is_dataclass
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,9 @@ import typer
 from typer.testing import CliRunner
 
 from llamea_tune.cli.app import app
+from llamea_tune.cli.benchmark import benchmark
+from llamea_tune.cli.evolve import evolve
+from llamea_tune.cli.tune import tune
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -59,6 +64,22 @@ def test_help_loads_no_room():
     heavy = {"sklearn", "matplotlib", "optuna", "openai", "ioh", "pyatf", "scipy.stats"}
     rooms = {f"llamea_tune.{room}" for room in ("scoring", "sandbox", "spaces", "evolution", "hpo", "proposals")}
     assert not (heavy | rooms) & set(loaded)
+
+
+def test_defaults_of_commands_are_those_of_the_settings():
+    """Commands write them out, as help must not load the rooms that have the settings; so they are compared here."""
+    from llamea_tune.evolution.settings import Settings
+    from llamea_tune.hpo.study import StudySettings
+    from llamea_tune.scoring.benchmark import BenchmarkSettings
+
+    for command, settings in ((evolve, Settings()), (benchmark, BenchmarkSettings()), (tune, StudySettings())):
+        offered = {name: option.default for name, option in inspect.signature(command).parameters.items()}
+        wanted = {
+            name: ",".join(value) if isinstance(value, tuple) else value
+            for name, value in vars(settings).items()
+            if not is_dataclass(value)
+        }
+        assert {name: offered.get(name) for name in wanted} == wanted
 
 
 def test_the_version_is_printed(script):

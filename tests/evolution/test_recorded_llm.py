@@ -4,12 +4,12 @@ import threading
 
 import pytest
 
-from llamea_tune.evolution.journal import Journal
 from llamea_tune.evolution.recorded_llm import RecordedLLM
 from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.llm.handoff import Handoff
 from llamea_tune.llm.protocol import Completion, CompletionError, Prompt, Unanswered
 from llamea_tune.llm.replay import Replay
+from llamea_tune.storage import Journal
 
 PROMPT = Prompt("g000-00-initial", "You write optimizers.", "Write one.")
 
@@ -20,7 +20,7 @@ def handoff(folder, **waiting):
 
 @pytest.fixture
 def journal(tmp_path):
-    return Journal(tmp_path / "exchanges.jsonl")
+    return Journal(tmp_path / "exchanges.jsonl", RunDirectoryError)
 
 
 def test_an_answer_is_logged_and_not_asked_for_again(tmp_path, journal):

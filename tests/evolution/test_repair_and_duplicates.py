@@ -1,7 +1,7 @@
 """What failed is mended once, with all that is known of the failure; what was tried goes back once."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from test_interrupted_loop import LuckyScorer
@@ -12,7 +12,7 @@ from llamea_tune.evolution.history import History
 from llamea_tune.evolution.judge import Judge, with_line
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.recorded_llm import RecordedLLM
-from llamea_tune.evolution.records import evaluation_from_json, evaluation_to_json
+from llamea_tune.evolution.records import evaluation_from_json
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.llm import Completion
@@ -88,7 +88,7 @@ def test_a_failure_tells_space_line_and_what_the_other_spaces_gave(judge):
     assert isinstance(evaluation.failure.others["first"], float)
     assert evaluation.failure.others["third"] is None
 
-    logged = json.loads(json.dumps(evaluation_to_json(evaluation), allow_nan=False))
+    logged = json.loads(json.dumps(asdict(evaluation), allow_nan=False))
     assert evaluation_from_json(logged) == evaluation
     del logged["failure"]  # as earlier versions wrote it
     assert evaluation_from_json(logged) == replace(evaluation, failure=None)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from llamea_tune.exceptions import ProposerError, SettingsError
-from llamea_tune.llm import Completion, Prompt, available_llms, make_llm
+from llamea_tune.llm import LLMS, Completion, Prompt, make_llm
 
 ECHO = """
 from llamea_tune.llm import Completion
@@ -43,7 +43,7 @@ def install(tmp_path, monkeypatch):
 
 
 def test_the_built_in_ones():
-    assert {"openai", "handoff", "replay"} <= set(available_llms())
+    assert {"openai", "handoff", "replay"} <= set(LLMS)
 
 
 def test_another_package_brings_one(install):
@@ -67,7 +67,7 @@ def test_a_broken_package_is_named(install):
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(ProposerError, match="'gpt-4o' is not known; a spec begins with one of handoff, openai, replay"):
+    with pytest.raises(ProposerError, match="'gpt-4o' is not known; choose one of handoff, openai, replay"):
         make_llm("gpt-4o")
 
 

@@ -211,6 +211,6 @@ def test_specs(tmp_path):
     assert proposer.name == proposer.llm.name == "handoff"
     with pytest.raises(ProposerError, match="'nobody' is not known"):
         make_proposer("nobody")
-    with pytest.raises(SettingsError, match="offline proposer takes no option 'timeout_s'"):
+    with pytest.raises(SettingsError, match="offline takes no option 'timeout_s'"):
         make_proposer("offline", timeout_s=3.0)
     assert make_proposer("offline", timeout_s=None).name == "offline"

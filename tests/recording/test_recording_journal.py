@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from full_disk import on_a_full_disk
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_tuner.util import read_cache
@@ -93,18 +94,33 @@ def test_a_place_that_cannot_be_written_is_reported(tmp_path: Path):
         Journal(tmp_path, HEADER)
 
 
-def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path):
     path = filled(tmp_path / "cache.json", 1)
     before = path.read_bytes()
-    with Journal(path, HEADER) as journal:
-        real = journal._write
-
-        def half(data: bytes) -> None:
-            real(data[: len(data) // 2])
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr(journal, "_write", half)
-        with pytest.raises(RecordingError, match="No space left on device"):
-            journal.append("1", {"time": 1.0})
-        assert list(journal.entries) == ["0"]
+    script = f"""
+from llamea_tune.exceptions import RecordingError
+from llamea_tune.recording import Journal
+with Journal(path, {HEADER}) as journal:
+    try:
+        journal.append("1", {{"time": 1.0, "text": "x" * 10_000}})
+    except RecordingError as err:
+        print(err, list(journal.entries))
+"""
+    printed = on_a_full_disk(script, path, room=1000)
+    assert "cannot be written (File too large); free space and resume ['0']" in printed
     assert path.read_bytes() == before
+
+
+def test_a_finished_cache_is_written_whole_or_not_at_all(tmp_path: Path):
+    path = tmp_path / "cache.json"
+    script = f"""
+from llamea_tune.exceptions import RecordingError
+from llamea_tune.recording.cache_file import write_cache
+entries = {{str(n): {{"block": n, "__error__": "x", **dict.fromkeys(("compile_time", "verification_time", "benchmark_time"), 0)}} for n in range(99)}}
+try:
+    write_cache(path, {HEADER}, entries)
+except RecordingError as err:
+    print(err)
+"""
+    assert "cache.json cannot be written (File too large); free space" in on_a_full_disk(script, path, room=1000)
+    assert list(tmp_path.iterdir()) == []

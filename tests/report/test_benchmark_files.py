@@ -12,8 +12,8 @@ from benchmark_samples import NAMES, SETTINGS
 
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
-from llamea_tune.report.benchmark_plot import benchmark_figure, plot_benchmark
-from llamea_tune.report.files import check_targets, write_bytes
+from llamea_tune.report.benchmark_plot import benchmark_figure
+from llamea_tune.report.files import check_targets, report_of, write_bytes
 from llamea_tune.scoring.benchmark import run_benchmark
 from llamea_tune.scoring.benchmark_curves import score_curve
 from llamea_tune.scoring.entrants import make_contender
@@ -81,13 +81,20 @@ def test_failures_are_written_too(with_failure, small_spaces):
 
 
 @pytest.mark.parametrize("kind", SIGNATURES)
-def test_plots_are_drawn_in_each_format_and_the_same_each_time(with_failure, tmp_path, kind):
+def test_plots_are_drawn_in_each_format_and_the_same_each_time(with_failure, small_spaces, tmp_path, kind):
     paths = [tmp_path / f"{name}.{kind}" for name in ("one", "other")]
-    for path in paths:
-        plot_benchmark(with_failure, path)
-    first, other = (path.read_bytes() for path in paths)
+    first, other = (report_of(path)(with_failure, small_spaces, timings=False) for path in paths)
     assert first.startswith(SIGNATURES[kind])
     assert first == other
+
+
+@pytest.mark.parametrize("timings", [False, True])
+def test_data_is_written_by_the_suffix(with_failure, small_spaces, tmp_path, timings):
+    for name in ("scores.csv", "scores.JSON"):
+        write_bytes(tmp_path / name, report_of(tmp_path / name)(with_failure, small_spaces, timings=timings))
+    assert (tmp_path / "scores.csv").read_text() == benchmark_csv(with_failure, timings=timings)
+    found = json.loads((tmp_path / "scores.JSON").read_text())
+    assert found == json.loads(json.dumps(benchmark_json(with_failure, small_spaces, timings=timings)))
 
 
 def test_the_figure_shows_every_strategy_and_space(with_failure, outcome):
@@ -112,14 +119,14 @@ def test_the_mean_of_the_curve_is_the_score(outcome):
 
 def test_places_that_cannot_be_written_are_refused_first(tmp_path):
     for bad, match in (
-        ({"plots": [tmp_path / "plot.gif"]}, "suffix"),
+        ({"reports": [tmp_path / "plot.gif"]}, "kind of report 'gif' is not known; choose one of csv, json, pdf"),
         ({"texts": [tmp_path / "no" / "scores.csv"]}, "no folder"),
         ({"texts": [tmp_path]}, "is a folder"),
         ({"folders": [tmp_path.parent]}, "exists already"),
     ):
         with pytest.raises(SettingsError, match=match):
             check_targets(**bad)
-    check_targets(plots=[tmp_path / "a.PNG"], texts=[tmp_path / "b.csv"], folders=[tmp_path, tmp_path / "new"])
+    check_targets(reports=[tmp_path / "a.PNG"], texts=[tmp_path / "b.csv"], folders=[tmp_path, tmp_path / "new"])
 
 
 def test_a_file_is_replaced_in_one_step(tmp_path):

@@ -2,15 +2,23 @@
 
 from collections.abc import Callable
 
-from llamea_tune.evolution.selection.epsilon_greedy import EpsilonGreedy
-from llamea_tune.evolution.selection.plus import Plus
+from llamea_tune._registry import Registry
 from llamea_tune.evolution.selection.protocol import Selection, by_fitness
+from llamea_tune.exceptions import SettingsError
 
-SELECTIONS: dict[str, Callable[[], Selection]] = {"plus": Plus, "epsilon-greedy": EpsilonGreedy}
+SELECTIONS: Registry[Callable[[], Selection]] = Registry(
+    "llamea_tune.selection",
+    "selection scheme",
+    SettingsError,
+    {
+        "plus": "llamea_tune.evolution.selection.plus:Plus",
+        "epsilon-greedy": "llamea_tune.evolution.selection.epsilon_greedy:EpsilonGreedy",
+    },
+)
 
-__all__ = ["SELECTIONS", "EpsilonGreedy", "Plus", "Selection", "by_fitness", "make_selection"]
+__all__ = ["SELECTIONS", "Selection", "by_fitness", "make_selection"]
 
 
 def make_selection(name: str) -> Selection:
     """Make a selection scheme by its name, one of `SELECTIONS`."""
-    return SELECTIONS[name]()
+    return SELECTIONS.load(name)()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from llamea_tune.candidate import CandidateState
+from llamea_tune.exceptions import ProposerError
 from llamea_tune.proposals.offline.design import Design, hyperparameters_of, read_design
 from llamea_tune.proposals.offline.prose import class_name, description
 from llamea_tune.proposals.offline.variation import cross, diversify, fresh, lighten, mutate, simplify
@@ -58,3 +59,10 @@ def _design(task: ProposalTask, rng: np.random.Generator) -> Design:
             return lighten(first, rng)
         case _:
             return mutate(first, rng)
+
+
+def from_spec(argument: str) -> OfflineProposer:
+    """Make it from the part of a spec behind `offline`, which is empty."""
+    if argument:
+        raise ProposerError(f"the offline proposer takes nothing behind its name; leave out {argument!r}")
+    return OfflineProposer()
