@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
+from llamea_tune.execution import Program
 from llamea_tune.export.tuned_code import with_tuned_defaults
 from llamea_tune.proposals.program import fingerprint
 from llamea_tune.proposals.proposal import ProposalError
 from llamea_tune.runners.trace import RunState
-from llamea_tune.sandbox.program import Program
 from llamea_tune.sandbox.static_check import RejectedCode, check
 from llamea_tune.scoring import Scorer
-from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.scorecard import Scorecard
 
 _STATES: Mapping[RunState, CandidateState] = {
@@ -24,10 +23,10 @@ _STATES: Mapping[RunState, CandidateState] = {
 OnRuns = Callable[[int, int], None]
 
 
-def contender(candidate: Candidate) -> Contender:
+def contender(candidate: Candidate) -> Program:
     """A candidate as something to score."""
-    program = Program(candidate.code, candidate.class_name, candidate.hyperparameters)
-    return Contender(label=f"{candidate.id} {candidate.class_name}", program=program)
+    label = f"{candidate.id} {candidate.class_name}"
+    return Program(candidate.code, candidate.class_name, candidate.hyperparameters, label)
 
 
 def evaluation_from_scorecard(card: Scorecard) -> Evaluation:

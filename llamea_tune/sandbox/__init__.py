@@ -1,8 +1,8 @@
-"""RUN: static check, the trusted host, and the guest: the only place that executes candidate code."""
+"""CONFINE: static check, the trusted host, and the guest: the only place that executes candidate code."""
 
 from llamea_tune.sandbox.host import Sandbox, layers
 from llamea_tune.sandbox.layers import Layer, LayerStatus
-from llamea_tune.sandbox.program import Limits, Program, RunJob
+from llamea_tune.sandbox.program import Limits, Program
 from llamea_tune.sandbox.static_check import DEFAULT_IMPORTS, CheckedCode, RejectedCode, check
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "Limits",
     "Program",
     "RejectedCode",
-    "RunJob",
     "Sandbox",
     "check",
     "layers",

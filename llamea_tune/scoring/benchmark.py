@@ -10,18 +10,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from llamea_tune.exceptions import MissingDependencyError, SettingsError, StrategyError
-from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace, empty_trace, to_first_failure
-from llamea_tune.sandbox.program import Limits
+from llamea_tune.execution import Contender, Executor, Limits, LocalExecutor
+from llamea_tune.runners.trace import RunResult, RunState, Trace, failed_run, to_first_failure
 from llamea_tune.scoring.aggregate import mean_places, scorecard
 from llamea_tune.scoring.baselines import BASELINES
 from llamea_tune.scoring.compare import Comparison, compare, holm
-from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.cutoff import space_budget
 from llamea_tune.scoring.ranks import RankTable
 from llamea_tune.scoring.results_store import ResultsStore, runs_key
-from llamea_tune.scoring.schedule import Scorer
 from llamea_tune.scoring.score import SpaceScale
 from llamea_tune.scoring.scorecard import Scorecard
+from llamea_tune.scoring.scorer import Scorer
 from llamea_tune.spaces.space import Space
 
 STAGE = "benchmark"  # seeds that no candidate was selected on
@@ -192,17 +191,8 @@ def run_benchmark(
     runs: dict[str, dict[str, Sequence[RunResult]]] = {contender.label: {} for contender in contenders}
     kept = True
     for space in spaces:
-        with Scorer(
-            [space],
-            repeats=settings.repeats,
-            seed=settings.seed,
-            jobs=jobs,
-            baseline=settings.baseline,
-            limits=settings.limits,
-            allow_weak=allow_weak,
-            charge_own_compute=settings.charge_own_compute,
-            stop_when_settled=settings.stop_when_settled,
-        ) as scorer:
+        with LocalExecutor([space], jobs=jobs, limits=settings.limits, allow_weak=allow_weak) as executor:
+            scorer = make_scorer(executor, settings)
             scale = scorer.scales[0]
             for contender in contenders:
                 tell(PairStarted(contender.label, space.name))
@@ -212,6 +202,22 @@ def run_benchmark(
                 runs[contender.label][space.name] = [thinned(run, scale.table) for run in done.runs]
         scales.append(scale)
     return Benchmark(settings, tuple(scales), benchmark_rows(scales, runs, settings.seed), runs, kept)
+
+
+def make_scorer(executor: Executor, settings: BenchmarkSettings) -> Scorer:
+    """The scorer of a benchmark.
+
+    Raises:
+        SettingsError: A space cannot be scored on, or not so.
+    """
+    return Scorer(
+        executor,
+        repeats=settings.repeats,
+        seed=settings.seed,
+        baseline=settings.baseline,
+        charge_own_compute=settings.charge_own_compute,
+        stop_when_settled=settings.stop_when_settled,
+    )
 
 
 def thinned(run: RunResult, table: RankTable) -> RunResult:
@@ -271,7 +277,7 @@ def _pair(
             safe = _make(contender, scorer, missing, made, lambda: store.save(key, made, space), tell)
         runs = to_first_failure(made[number] for number in sorted(made))
     except (StrategyError, MissingDependencyError) as err:  # its file is broken, or it needs a package
-        runs = [RunResult(empty_trace(), RunState.FAILED, str(err), RequestCounts(), float("nan"))]
+        runs = [failed_run(RunState.FAILED, str(err))]
     return PairDone(contender.label, space, runs, min(reused, len(runs)), time.monotonic() - started), safe
 
 
@@ -293,7 +299,7 @@ def _make(
     reused, latest = len(made), time.monotonic()
     try:
         with closing(scorer.each_run(contender, repeats=missing, stage=STAGE)) as runs:
-            for _, number, run in runs:
+            for number, _, run in runs:
                 made[number] = run
                 tell(RunsDone(len(made), scorer.repeats, reused))
                 if time.monotonic() - latest > _SECONDS_BETWEEN_SAVINGS:
