@@ -7,7 +7,9 @@ import pytest
 from llamea_tune.candidate import Candidate, HyperparameterRange
 from llamea_tune.execution import Limits
 from llamea_tune.hpo.in_loop import LoopTuner
-from llamea_tune.sandbox.program import Limits
+from llamea_tune.testing.local_scorer import local_scorer
+
+RUNS = 6  # of a trial: three on each of two spaces
 
 
 @pytest.fixture

@@ -140,9 +140,9 @@ def test_strategy_options_and_content_are_part_of_the_key():
         NamedStrategy("x", "pso", {"popsize": "20"}),
         NamedStrategy("x", "mls"),
         replace(PROGRAM, label="x"),
-        replace(replace(PROGRAM, code="class A: 1"), label="x"),
-        replace(replace(PROGRAM, class_name="B"), label="x"),
-        replace(replace(PROGRAM, hyperparameters={"x": 2}), label="x"),
+        replace(PROGRAM, code="class A: 1", label="x"),
+        replace(PROGRAM, class_name="B", label="x"),
+        replace(PROGRAM, hyperparameters={"x": 2}, label="x"),
     ]
     spaces = [SPACE, synthetic_space(6)]
     keys = {runs_key(contender, space, **BASE) for contender in contenders for space in spaces}

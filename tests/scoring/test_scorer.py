@@ -196,9 +196,11 @@ def test_the_callers_generators_are_left_alone():
     ],
 )
 def test_unusable_settings_are_refused(arguments, message):
-    with pytest.raises(SettingsError, match=message):
-        with local_scorer(**({"spaces": SPACES, "repeats": 1, "seed": 0} | arguments)):
-            pass
+    with (
+        pytest.raises(SettingsError, match=message),
+        local_scorer(**({"spaces": SPACES, "repeats": 1, "seed": 0} | arguments)),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("strategy", ["no_such_thing", "pyatf:no_such_thing"])
