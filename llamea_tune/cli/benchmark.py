@@ -15,7 +15,7 @@ from llamea_tune.cli.console import err, print_json
 
 if TYPE_CHECKING:
     from llamea_tune.execution import Contender
-    from llamea_tune.scoring.benchmark import Event, Observer
+    from llamea_tune.scoring.benchmark_events import Event, Observer
 
 _HELP = """
 Compare strategies on recorded search spaces, or live on a kernel and a device at hand: scores with intervals, and which differences are more than luck.

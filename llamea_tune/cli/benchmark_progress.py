@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from llamea_tune.cli.console import duration, err, escape
 from llamea_tune.execution import Contender
-from llamea_tune.scoring.benchmark import Event, PairDone, PairStarted, RunsDone
+from llamea_tune.scoring.benchmark_events import Event, PairDone, PairStarted, RunsDone
 from llamea_tune.scoring.cutoff import space_budget
 from llamea_tune.spaces.space import Space
 

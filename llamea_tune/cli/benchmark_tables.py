@@ -9,7 +9,8 @@ from rich.table import Table
 
 from llamea_tune.cli.console import escape, out
 from llamea_tune.cli.wide_tables import print_table
-from llamea_tune.scoring.benchmark import Benchmark, BenchmarkRow
+from llamea_tune.scoring.benchmark import Benchmark
+from llamea_tune.scoring.benchmark_rows import BenchmarkRow
 from llamea_tune.scoring.compare import Comparison
 
 SIGNIFICANCE = 0.05

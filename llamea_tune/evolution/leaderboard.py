@@ -16,7 +16,7 @@ from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.execution import Contender, make_contender
 from llamea_tune.runners.trace import RunResult
 from llamea_tune.scoring import Scorecard, Scorer, scorecard
-from llamea_tune.scoring.benchmark import thinned
+from llamea_tune.scoring.ranks import thinned
 
 
 @dataclass(frozen=True)

@@ -106,16 +106,18 @@ class LocalExecutor:
             self._free.append(worker)
 
     def _worker(self) -> WorkerProcess[Run, RunResult]:
-        """A free worker; a new one is forked by the thread that asks for runs, as others may hold locks."""
+        """A free worker. All are forked as soon as one is needed, before there are threads here that may hold locks."""
         while self._free:
             worker = self._free.pop()
             if worker.alive:
                 return worker
             self._workers.remove(worker)
         prepared, limit_s = self._prepared, self._limits.named_s
-        worker = WorkerProcess(lambda run: run_named(prepared[run.space], run, limit_s))
-        self._workers.append(worker)
-        return worker
+        for _ in range(max(1, self._jobs - len(self._workers))):
+            worker = WorkerProcess(lambda run: run_named(prepared[run.space], run, limit_s))
+            self._workers.append(worker)
+            self._free.append(worker)
+        return self._free.pop()
 
     @cached_property
     def _prepared(self) -> tuple[PreparedSpace, ...]:

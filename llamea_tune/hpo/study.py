@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -155,11 +156,11 @@ def tune(
             study.sampler = make_sampler(settings.sampler, run_seed(settings.seed, "sampler", slot))
             return (yield from trial_steps(study, subject, runs, scales, slot))
 
-        trials = make_trials(executor, map(steps, missing))
-        for done, record in enumerate(trials, start=settings.trials - len(missing) + 1):
-            store.sync()
-            if observe is not None:
-                observe(TrialDone(record, done, settings.trials))
+        with closing(make_trials(executor, map(steps, missing))) as trials:
+            for done, record in enumerate(trials, start=settings.trials - len(missing) + 1):
+                store.sync()
+                if observe is not None:
+                    observe(TrialDone(record, done, settings.trials))
         return study_result(study, subject.defaults, len(runs))
 
 

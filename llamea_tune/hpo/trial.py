@@ -110,7 +110,7 @@ def make_trial(executor: Executor, steps: Steps) -> TrialRecord:
         return record
 
 
-def make_trials(executor: Executor, trials: Iterator[Steps]) -> Iterator[TrialRecord]:
+def make_trials(executor: Executor, trials: Iterator[Steps]) -> Generator[TrialRecord, None, None]:
     """Make trials, run by run, as many at the same time as the executor makes runs.
 
     Args:

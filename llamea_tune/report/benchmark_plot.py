@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from llamea_tune.report.drawing import line_style, new_figure, save_figure
-from llamea_tune.scoring.benchmark import Benchmark, BenchmarkRow
+from llamea_tune.scoring.benchmark import Benchmark
 from llamea_tune.scoring.benchmark_curves import score_curve
+from llamea_tune.scoring.benchmark_rows import BenchmarkRow
 
 _WORST_SHOWN = -0.5  # a score far below random search would flatten everything else
 

@@ -15,15 +15,12 @@ from llamea_tune.scoring.benchmark import (
     STAGE,
     Benchmark,
     BenchmarkSettings,
-    Observer,
-    PairDone,
-    PairStarted,
-    RunsDone,
-    benchmark_rows,
     check_entries,
     make_scorer,
-    thinned,
 )
+from llamea_tune.scoring.benchmark_events import Observer, PairDone, PairStarted, RunsDone
+from llamea_tune.scoring.benchmark_rows import benchmark_rows
+from llamea_tune.scoring.ranks import thinned
 from llamea_tune.scoring.scorer import Scorer
 from llamea_tune.spaces.space import Space
 

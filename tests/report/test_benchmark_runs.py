@@ -17,8 +17,9 @@ from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
 from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
 from llamea_tune.scoring import benchmark, run_seed
-from llamea_tune.scoring.benchmark import STAGE, PairDone, RunsDone, make_scorer, run_benchmark, thinned
-from llamea_tune.scoring.ranks import best_ranks, rank_table
+from llamea_tune.scoring.benchmark import STAGE, make_scorer, run_benchmark
+from llamea_tune.scoring.benchmark_events import PairDone, RunsDone
+from llamea_tune.scoring.ranks import best_ranks, rank_table, thinned
 from llamea_tune.scoring.results_store import ResultsStore
 from llamea_tune.spaces.space import Space
 from llamea_tune.testing.spaces import synthetic_space
