@@ -10,6 +10,7 @@ import pytest
 from llamea_tune.candidate import Candidate, CandidateState
 from llamea_tune.evolution.judge import Judge
 from llamea_tune.exceptions import ExportError, StrategyError
+from llamea_tune.execution import make_contender
 from llamea_tune.export import ExportRequest, export_strategy
 from llamea_tune.hpo import program_subject
 from llamea_tune.llm import Completion, Prompt
@@ -17,7 +18,6 @@ from llamea_tune.proposals import LLMProposer, ProposalError
 from llamea_tune.proposals.parse import parse_reply
 from llamea_tune.sandbox.program import Program
 from llamea_tune.scoring import Scorer
-from llamea_tune.scoring.entrants import make_contender
 from llamea_tune.strategies.generated import GeneratedStrategy
 from llamea_tune.testing.proposer_contract import example_task
 from llamea_tune.testing.spaces import synthetic_space
