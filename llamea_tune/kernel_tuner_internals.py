@@ -32,7 +32,7 @@ _REACHED = {  # through a class, overridden or called
     "kernel_tuner.strategies.common": ("CostFunc.eval_all", "CostFunc._normalize_and_validate_config"),
     "kernel_tuner.searchspace": (
         *("Searchspace.get_list_dict", "Searchspace.get_list_param_indices_numpy"),
-        *("Searchspace.get_neighbors_indices_no_cache"),
+        "Searchspace.get_neighbors_indices_no_cache",
         *("Searchspace.get_param_configs_at_indices", "Searchspace.get_partial_neighbors_indices"),
         *("Searchspace.pop_random_partial_neighbor", "Searchspace._Searchspace__add_to_neighbor_partial_cache"),
     ),
