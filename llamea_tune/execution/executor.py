@@ -22,7 +22,6 @@ class Executor(Protocol):
     own compute, which is measured, and runs whose clock it is charged to. Whatever a contender does is a state of the
     result. A run whose worker is lost is made again or has failed, and has one result in any case. What a run may use,
     and which sandbox confines candidates, is the executor's.
-
     """
 
     @property
@@ -72,5 +71,5 @@ def each_until_failure(executor: Executor, runs: Sequence[Run]) -> RunResults:
             if not result.state.scorable:
                 last = number
             yield run, result
-            if last < len(runs) - 1 and min(missing) > last:
+            if last < len(runs) - 1 and all(number > last for number in missing):
                 return

@@ -19,6 +19,7 @@ from llamea_tune.proposals.parse import parse_reply
 from llamea_tune.sandbox.program import Program
 from llamea_tune.scoring import Scorer
 from llamea_tune.strategies.generated import GeneratedStrategy
+from llamea_tune.testing.local_scorer import local_scorer
 from llamea_tune.testing.proposer_contract import example_task
 from llamea_tune.testing.spaces import synthetic_space
 
@@ -117,7 +118,7 @@ BROKEN = {
 def scorer() -> Iterator[Scorer]:
     """Runs candidates for real, on a small space."""
     space = synthetic_space(0, tune_params={"block": (16, 32, 64), "tile": (1, 2, 4)}, kept=1.0)
-    with Scorer([space], repeats=1, seed=1, jobs=1) as scorer:
+    with local_scorer([space], repeats=1, seed=1) as scorer:
         yield scorer
 
 
