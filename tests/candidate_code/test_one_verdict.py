@@ -138,7 +138,7 @@ def test_what_is_fine_is_fine_everywhere(code: str, scorer: Scorer, tmp_path: Pa
     assert reply.class_name == "Walker"
     scored = Judge(scorer, {}).judge(candidate(reply.code))
     assert (scored.evaluation.state, scored.evaluation.reason) == (CandidateState.SCORED, "")
-    subject = program_subject("walker", Program(code, "Walker"))
+    subject = program_subject(Program(code, "Walker", label="walker"))
     assert "share" in subject.ranges
     assert None not in subject.defaults.values()
     card = scorer.score(make_contender(contender_of_file(code, tmp_path)))
@@ -159,7 +159,7 @@ def test_what_is_broken_is_refused_everywhere(code: str, reason: str, scorer: Sc
     assert evaluation.state is CandidateState.REJECTED
     assert reason in evaluation.reason
     with pytest.raises(StrategyError, match=f"cannot be run: .*{reason}|Walker needs a value for k; give it as in"):
-        program_subject("walker", Program(code, "Walker"))
+        program_subject(Program(code, "Walker", label="walker"))
     with pytest.raises(StrategyError, match=f"cannot be run: .*{reason}|Walker needs a value for k; give it as in"):
         make_contender(contender_of_file(code, tmp_path))
     with pytest.raises(ExportError, match=reason):
