@@ -71,5 +71,5 @@ def each_until_failure(executor: Executor, runs: Sequence[Run]) -> RunResults:
             if not result.state.scorable:
                 last = number
             yield run, result
-            if last < len(runs) - 1 and all(number > last for number in missing):
+            if last < len(runs) - 1 and min(missing, default=len(runs)) > last:
                 return

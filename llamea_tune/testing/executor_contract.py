@@ -175,6 +175,15 @@ class ExecutorContract:
             assert all(results[run].state.scorable for run in runs[:3])
             assert len(results) <= 3 + jobs
 
+    def test_the_first_failure_may_be_the_last_to_end(self) -> None:
+        """When those after it are done already."""
+        failing = CANDIDATE.with_hyperparameters({"fails_from": 0, "idle_s": 1.0})
+        runs = [Run(failing, 0, 1, BUDGET), *make_runs(CANDIDATE, seeds=[1])]
+        with self.make_executor(SPACES, 3) as executor:
+            results = dict(each_until_failure(executor, runs))
+        assert results[runs[0]].state is RunState.FAILED
+        assert all(results[run].state.scorable for run in runs[1:] if run in results)
+
     def test_a_failure_ends_the_runs_after_it(self, executor: Executor) -> None:
         """They are not waited for."""
         lazy = CANDIDATE.with_hyperparameters({"idle_s": 50.0})
