@@ -26,15 +26,17 @@ from typing import Any
 
 from kernel_tuner_hpo import kernel_tuners_best
 
+from llamea_tune.execution import NamedStrategy
 from llamea_tune.export import ExportRequest, export_strategy
 from llamea_tune.hpo import StudyResult, StudySettings, Subject, rescore, strategy_subject, tune
 from llamea_tune.proposals import make_proposer
 from llamea_tune.proposals.proposal import ProposalTask
 from llamea_tune.runners.trace import RunResult
-from llamea_tune.scoring import Comparison, Contender, Scorer, compare, scorecard
+from llamea_tune.scoring import Comparison, Scorer, compare, scorecard
 from llamea_tune.spaces import load_space
 from llamea_tune.spaces.space import Space
 from llamea_tune.strategies import register_file
+from llamea_tune.testing.local_scorer import local_scorer
 
 NAMED = ("genetic_algorithm", "simulated_annealing", "pso", "firefly_algorithm", "greedy_ils")
 OFFLINE_SEEDS = (2, 3)
@@ -130,13 +132,13 @@ def main() -> None:
     rows: list[Row] = []
     with (
         tempfile.TemporaryDirectory() as scratch,
-        Scorer(training, repeats=arguments.final_repeats, seed=1, jobs=arguments.jobs) as trainer,
-        Scorer(judging, repeats=arguments.final_repeats, seed=2, jobs=arguments.jobs) as judge,
+        local_scorer(training, repeats=arguments.final_repeats, seed=1, jobs=arguments.jobs) as trainer,
+        local_scorer(judging, repeats=arguments.final_repeats, seed=2, jobs=arguments.jobs) as judge,
     ):
         for subject in subjects(Path(scratch)):
             if arguments.strategies and subject.contender.label not in arguments.strategies:
                 continue
-            rows.append(measure(subject, trainer, judge, settings, Path(scratch), arguments.jobs))
+            rows.append(measure(subject, trainer, judge, settings, Path(scratch)))
             print(line(rows[-1]), flush=True)
         print_summary(rows)
         beside = None
@@ -154,14 +156,14 @@ def load(hub: Path, name: str) -> Space:
 
 def subjects(folder: Path) -> list[Subject]:
     """What is tuned. Programs of the offline proposer are exported first, to be run in-process like the others."""
-    found = [strategy_subject(Contender(name, name)) for name in NAMED]
+    found = [strategy_subject(NamedStrategy(name, name)) for name in NAMED]
     proposer = make_proposer("offline")
     for seed in OFFLINE_SEEDS:
         proposal = proposer.propose(ProposalTask(f"g000-{seed:02d}-initial", "initial", (), (), (), seed))
         name = f"offline_{seed}"
         exported = export_strategy(request_for(name, proposal), folder)
         register_file(exported.code_path)
-        found.append(strategy_subject(Contender(name, name), proposal.ranges))
+        found.append(strategy_subject(NamedStrategy(name, name), proposal.ranges))
     return found
 
 
@@ -173,7 +175,7 @@ def request_for(name: str, proposal: Any) -> ExportRequest:
     return ExportRequest(name, candidate, "2026-01-01")
 
 
-def measure(subject: Subject, trainer: Scorer, judge: Scorer, settings: StudySettings, folder: Path, jobs: int) -> Row:
+def measure(subject: Subject, trainer: Scorer, judge: Scorer, settings: StudySettings, folder: Path) -> Row:
     """Tune a strategy with and without pruning, and judge both."""
     name = subject.contender.label
     results: list[StudyResult] = []
@@ -182,7 +184,7 @@ def measure(subject: Subject, trainer: Scorer, judge: Scorer, settings: StudySet
         started = time.perf_counter()
         chosen = StudySettings(settings.trials, settings.repeats, prune=prune)
         path = folder / f"{name}-{prune}"
-        results.append(tune(subject, trainer.spaces, chosen, path, jobs=jobs, scales=trainer.scales))
+        results.append(tune(subject, trainer.executor, chosen, path, scales=trainer.scales))
         seconds.append(time.perf_counter() - started)
     values = [advised(subject, result, trainer) for result in results]
     default, pruned, full = (runs_of(judge, subject, chosen) for chosen in (subject.defaults, *values))
@@ -213,7 +215,7 @@ def advised(subject: Subject, result: StudyResult, trainer: Scorer) -> Mapping[s
 
 def runs_of(judge: Scorer, subject: Subject, values: Mapping[str, Any]) -> Runs:
     """Runs on the judging spaces, on seeds that nothing was tuned on."""
-    return judge.run(subject.contender_with(values), stage="judge")
+    return judge.run(subject.contender.with_hyperparameters(values), stage="judge")
 
 
 def gain(judge: Scorer, first: Runs, second: Runs) -> Gain:
@@ -267,15 +269,15 @@ def kernel_tuner_beside(
     arguments: argparse.Namespace, judge: Scorer, settings: StudySettings, folder: Path
 ) -> dict[str, Any]:
     """Tune the same strategy with this library and with Kernel Tuner, for as long, on the same spaces."""
-    subject = strategy_subject(Contender(BESIDE, BESIDE))
+    subject = strategy_subject(NamedStrategy(BESIDE, BESIDE))
     spaces = [load(arguments.hub, name) for name in KERNEL_TUNER_CAN_READ]
     started = time.perf_counter()
-    with Scorer(spaces, repeats=arguments.final_repeats, seed=1, jobs=arguments.jobs) as trainer:
+    with local_scorer(spaces, repeats=arguments.final_repeats, seed=1, jobs=arguments.jobs) as trainer:
         trials = 0
         while time.perf_counter() - started < arguments.beside_seconds:
             trials += 10
             longer = StudySettings(trials, settings.repeats)
-            ours = tune(subject, spaces, longer, folder / "beside", jobs=arguments.jobs, scales=trainer.scales)
+            ours = tune(subject, trainer.executor, longer, folder / "beside", scales=trainer.scales)
         values = advised(subject, ours, trainer)
     seconds = time.perf_counter() - started
     theirs, their_trials = kernel_tuners_best(

@@ -18,7 +18,7 @@ from kernel_tuner.strategies.wrapper import OptAlgWrapper
 from llamea_tune.runners import CachedRunner, Meter, RunBudget
 from llamea_tune.runners.fast_searchspace import FastSearchspace
 from llamea_tune.runners.session import run_strategy
-from llamea_tune.sandbox import Program, RunJob, Sandbox
+from llamea_tune.sandbox import Program, Sandbox
 from llamea_tune.spaces.searchspace import build_searchspace
 from llamea_tune.testing.spaces import synthetic_space
 
@@ -80,11 +80,11 @@ def main(repeats: int) -> int:
     with Sandbox([space]) as sandbox:
 
         def sandboxed(seed: int) -> int:
-            result = sandbox.run(program, RunJob(0, seed, max_fevals=MAX_FEVALS))
+            result = sandbox.run(program, 0, seed, RunBudget(max_fevals=MAX_FEVALS))
             return hash(result.trace.indices.tobytes())
 
         def start(seed: int) -> int:
-            return len(sandbox.run(program, RunJob(0, seed, max_fevals=1)).trace)
+            return len(sandbox.run(program, 0, seed, RunBudget(max_fevals=1)).trace)
 
         first_s, _ = timed(lambda: start(0))
         starts = [timed(lambda seed=seed: start(seed))[0] for seed in range(repeats)]

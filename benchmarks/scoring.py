@@ -136,25 +136,25 @@ def measure(strategy: str, work: Callable[[], float], owner: Any, attribute: str
 
 def time_library(hub: Path, strategy: str, repeats: int) -> Cost:
     """Load the spaces, run and score with this library, in one process."""
+    from llamea_tune.execution import NamedStrategy, Run
+    from llamea_tune.execution.named import PreparedSpace, run_named
     from llamea_tune.runners import evaluation
     from llamea_tune.runners.meter import RunBudget
     from llamea_tune.scoring import run_seed, scorecard, space_scale
-    from llamea_tune.scoring.trusted import NamedRun, TrustedSpace, run_named
     from llamea_tune.spaces import load_space
 
     def work() -> float:
         spaces = [load_space(hub / "cachefiles" / KERNEL / f"{gpu}.json.gz") for gpu in GPUS]
         scales = [space_scale(space) for space in spaces]
-        trusted_spaces = [TrustedSpace(space) for space in spaces]
+        trusted_spaces = [PreparedSpace(space) for space in spaces]
         gc.collect()
-        gc.freeze()  # as `Scorer` does before it forks its workers
+        gc.freeze()  # as `LocalExecutor` does before it forks its workers
         runs = {}
         for space, scale, trusted in zip(spaces, scales, trusted_spaces, strict=True):
             budget = RunBudget(scale.budget.time_limit_us)
             seeds = [run_seed(1, space.content_hash, repeat) for repeat in range(repeats)]
-            runs[space.name] = [
-                run_named(trusted, NamedRun(strategy, OPTIONS[strategy], seed, budget)) for seed in seeds
-            ]
+            named = NamedStrategy(strategy, strategy, OPTIONS[strategy])
+            runs[space.name] = [run_named(trusted, Run(named, 0, seed, budget)) for seed in seeds]
         return scorecard(strategy, scales, runs).mean or 0.0
 
     return measure(strategy, work, evaluation, "evaluate")
@@ -183,14 +183,15 @@ def time_methodology(hub: Path, folder: Path, strategy: str, repeats: int) -> Co
 
 def time_wall_clock(hub: Path, repeats: int, jobs: int) -> float:
     """Wall-clock seconds for all strategies with this library on several cores, loading included."""
-    from llamea_tune.scoring import Contender, Scorer
+    from llamea_tune.execution import NamedStrategy
     from llamea_tune.spaces import load_space
+    from llamea_tune.testing.local_scorer import local_scorer
 
     started = time.perf_counter()
     spaces = [load_space(hub / "cachefiles" / KERNEL / f"{gpu}.json.gz") for gpu in GPUS]
-    with Scorer(spaces, repeats=repeats, seed=1, jobs=jobs) as scorer:
+    with local_scorer(spaces, repeats=repeats, seed=1, jobs=jobs) as scorer:
         for strategy in STRATEGIES:
-            scorer.score(Contender(strategy, strategy, OPTIONS[strategy]))
+            scorer.score(NamedStrategy(strategy, strategy, OPTIONS[strategy]))
     return time.perf_counter() - started
 
 

@@ -16,9 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
+from llamea_tune.execution import NamedStrategy
 from llamea_tune.runners.fast_searchspace import FastSearchspace
-from llamea_tune.scoring import Contender, Scorer
 from llamea_tune.spaces import load_spaces
+from llamea_tune.testing.local_scorer import local_scorer
 
 DEFAULT_HUB = Path(__file__).parent.parent.parent / "shared" / "data" / "benchmark_hub"
 
@@ -36,8 +37,8 @@ def main() -> None:
     for strategy in arguments.strategies:
         texts = []
         for shared in (False, True):
-            with remembering(shared), Scorer(spaces, repeats=arguments.repeats, seed=1) as scorer:
-                card = scorer.score(Contender(strategy, strategy))
+            with remembering(shared), local_scorer(spaces, repeats=arguments.repeats, seed=1) as scorer:
+                card = scorer.score(NamedStrategy(strategy, strategy))
             low, high = card.interval or (float("nan"),) * 2
             texts.append(f"{card.mean:+.2f} [{low:+.2f}, {high:+.2f}]")
         print(f"{strategy:24}{texts[0]:>26}{texts[1]:>26}", flush=True)

@@ -11,22 +11,32 @@ from llamea_tune.strategies.register import register_generated
 from llamea_tune.strategies.value_indices import mend_value_indices
 
 if TYPE_CHECKING:
+    from llamea_tune.execution import LocalExecutor, make_contender
     from llamea_tune.export import export_strategy
-    from llamea_tune.scoring import Contender, Scorer
+    from llamea_tune.scoring import Scorer
     from llamea_tune.spaces import load_space, load_spaces
     from llamea_tune.strategies import catalog
 
 __version__ = "0.1.0"
 
-__all__ = ["Contender", "Scorer", "catalog", "export_strategy", "load_space", "load_spaces"]
+__all__ = [
+    "LocalExecutor",
+    "Scorer",
+    "catalog",
+    "export_strategy",
+    "load_space",
+    "load_spaces",
+    "make_contender",
+]
 
 _ROOMS = {
-    "Contender": "scoring",
+    "LocalExecutor": "execution",
     "Scorer": "scoring",
     "catalog": "strategies",
     "export_strategy": "export",
     "load_space": "spaces",
     "load_spaces": "spaces",
+    "make_contender": "execution",
 }
 
 

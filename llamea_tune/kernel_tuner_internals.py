@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import reduce
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 from llamea_tune.exceptions import MissingDependencyError
@@ -32,7 +31,8 @@ _IMPORTED = {
 _REACHED = {  # through a class, overridden or called
     "kernel_tuner.strategies.common": ("CostFunc.eval_all", "CostFunc._normalize_and_validate_config"),
     "kernel_tuner.searchspace": (
-        *("Searchspace.get_list_dict", "Searchspace.get_neighbors_indices_no_cache"),
+        *("Searchspace.get_list_dict", "Searchspace.get_list_param_indices_numpy"),
+        "Searchspace.get_neighbors_indices_no_cache",
         *("Searchspace.get_param_configs_at_indices", "Searchspace.get_partial_neighbors_indices"),
         *("Searchspace.pop_random_partial_neighbor", "Searchspace._Searchspace__add_to_neighbor_partial_cache"),
     ),
@@ -88,6 +88,8 @@ def _find(module: str, path: str) -> Any:
 
 
 def _sentence(name: str) -> str:
+    from importlib.metadata import version  # slow to load, and seldom needed
+
     return (
         f"kernel_tuner {version('kernel_tuner')} has no {name}, which llamea-tune builds on; "
         f"install a version that it knows: pip install 'kernel_tuner{SUPPORTED}'"

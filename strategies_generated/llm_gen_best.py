@@ -528,6 +528,16 @@ def _sampling_first(configs, searchspace):
     return space
 
 
+def _index_by_value(searchspace):
+    """Keep Kernel Tuner from indexing arrays with booleans when it numbers values."""
+    params = searchspace.tune_params
+    if any(isinstance(value, bool) for values in params.values() for value in values):
+        more = {name: [*values, object()] for name, values in params.items()}
+        searchspace.tune_params = more
+        searchspace.get_list_param_indices_numpy()
+        searchspace.tune_params = params
+
+
 def _accept_x0(search_class):
     """Let every search begin with the configs that a user gives as x0, whatever its code is.
 
@@ -547,6 +557,7 @@ def _accept_x0(search_class):
 
     @wraps(search)
     def search_from_x0(self, func, searchspace):
+        _index_by_value(searchspace)
         x0 = func.tuning_options.strategy_options.get("x0", getattr(self, "_x0", None))
         if x0 is None:
             return search(self, func, searchspace)
@@ -564,21 +575,10 @@ def _accept_x0(search_class):
 _accept_x0(MyOptimizer)
 
 
-def _index_by_value(searchspace):
-    """Keep Kernel Tuner from indexing arrays with booleans when it numbers values."""
-    params = searchspace.tune_params
-    if any(isinstance(value, bool) for values in params.values() for value in values):
-        more = {name: [*values, object()] for name, values in params.items()}
-        searchspace.tune_params = more
-        searchspace.get_list_param_indices_numpy()
-        searchspace.tune_params = params
-
-
 def tune(searchspace, runner, tuning_options):
     values = common.get_options(tuning_options.strategy_options, _options)
     hyperparameters = dict(zip(_options, values, strict=True))
     optimizer = MyOptimizer(**hyperparameters)
-    _index_by_value(searchspace)
     kwargs = getattr(optimizer, "costfunc_kwargs", {"scaling": False, "snap": False})
     cost_func = _CostFunc(searchspace, tuning_options, runner, **kwargs)
     if kwargs.get("scaling"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import signal
 import sys
 from types import FrameType
@@ -54,6 +56,7 @@ def main() -> None:
     """Run the program. Bad input ends it with one sentence and exit code 2, Ctrl-C and SIGTERM with 130."""
     signal.signal(signal.SIGTERM, _interrupt)
     show_warnings()
+    atexit.register(gc.freeze)  # searching all that is left for cycles takes longer than all else at the end
     try:
         app()
     except LlameaTuneError as err:

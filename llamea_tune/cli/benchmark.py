@@ -14,8 +14,8 @@ from llamea_tune.cli import live, options
 from llamea_tune.cli.console import err, print_json
 
 if TYPE_CHECKING:
-    from llamea_tune.scoring.benchmark import Event, Observer
-    from llamea_tune.scoring.contender import Contender
+    from llamea_tune.execution import Contender
+    from llamea_tune.scoring.benchmark_events import Event, Observer
 
 _HELP = """
 Compare strategies on recorded search spaces, or live on a kernel and a device at hand: scores with intervals, and which differences are more than luck.
@@ -205,8 +205,8 @@ def _contenders(strategies: Sequence[str] | None) -> list[Contender]:
     Raises:
         StrategyError: One is unknown, or takes no such option.
     """
+    from llamea_tune.execution import make_contender
     from llamea_tune.scoring.benchmark import DEFAULT_STRATEGIES
-    from llamea_tune.scoring.entrants import make_contender
     from llamea_tune.strategies import Origin, catalog
 
     if not strategies:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from llamea_tune.cli.console import duration, err, escape
 from llamea_tune.cli.live_bar import LiveBar
-from llamea_tune.scoring.benchmark import Event, PairDone, PairStarted, RunsDone
-from llamea_tune.scoring.contender import Contender
+from llamea_tune.execution import Contender
+from llamea_tune.scoring.benchmark_events import Event, PairDone, PairStarted, RunsDone
 from llamea_tune.scoring.cutoff import space_budget
 from llamea_tune.spaces.space import Space
 

@@ -8,7 +8,8 @@ from rich import box
 from rich.table import Table
 
 from llamea_tune.cli.console import escape, out, print_table
-from llamea_tune.scoring.benchmark import Benchmark, BenchmarkRow
+from llamea_tune.scoring.benchmark import Benchmark
+from llamea_tune.scoring.benchmark_rows import BenchmarkRow
 from llamea_tune.scoring.compare import Comparison
 from llamea_tune.wording import counted
 

@@ -96,9 +96,9 @@ def evolve(
     """Load the spaces, make the run directory, evolve, show the leaderboard."""
     from llamea_tune.evolution.assemble import new_run
     from llamea_tune.evolution.settings import Settings
+    from llamea_tune.execution import make_contender
     from llamea_tune.proposals import make_proposer
     from llamea_tune.scoring import space_budget
-    from llamea_tune.scoring.entrants import make_contender
     from llamea_tune.spaces import Reading
 
     settings = Settings(

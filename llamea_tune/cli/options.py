@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from llamea_tune.sandbox.program import Limits
+    from llamea_tune.execution import Limits
     from llamea_tune.spaces import Reading, Space
 
 RIVALS = "simulated_annealing,genetic_algorithm,diff_evo,pso,random_sample"
@@ -65,7 +65,7 @@ def limits(timeout: float | None) -> Limits:
     Raises:
         SettingsError: The time is none.
     """
-    from llamea_tune.sandbox.program import Limits
+    from llamea_tune.execution import Limits
 
     return Limits() if timeout is None else Limits(wall_s=timeout, cpu_s=timeout, named_s=timeout)
 

@@ -94,6 +94,7 @@ def tune(
     from llamea_tune.cli.tune_progress import TuneProgress
     from llamea_tune.cli.tune_source import find_source
     from llamea_tune.cli.tune_tables import as_data, show
+    from llamea_tune.execution import LocalExecutor
     from llamea_tune.hpo import StudySettings, importances, rescore
     from llamea_tune.hpo import tune as make_study
     from llamea_tune.scoring import Scorer
@@ -112,25 +113,11 @@ def tune(
     try:
         with (
             progress,
-            Scorer(
-                loaded,
-                repeats=final_repeats,
-                seed=seed,
-                jobs=n_jobs,
-                baseline=baseline,
-                limits=settings.limits,
-                allow_weak=allow_weak_sandbox,
-            ) as scorer,
+            LocalExecutor(loaded, jobs=n_jobs, limits=settings.limits, allow_weak=allow_weak_sandbox) as executor,
         ):
+            scorer = Scorer(executor, repeats=final_repeats, seed=seed, baseline=baseline)
             result = make_study(
-                source.subject,
-                loaded,
-                settings,
-                directory,
-                jobs=n_jobs,
-                allow_weak=allow_weak_sandbox,
-                scales=scorer.scales,
-                observe=progress.trial,
+                source.subject, executor, settings, directory, scales=scorer.scales, observe=progress.trial
             )
             rescored = rescore(source.subject, result, scorer, on_progress=progress.rescoring)
     except KeyboardInterrupt:
@@ -205,14 +192,16 @@ def _export(
 
 def _show_options(source: TuneSource, values: Mapping[str, HyperparameterValue]) -> None:
     """Say how to use the best hyperparameters."""
+    from llamea_tune.execution import Program
+
     contender = source.subject.contender
-    if contender.program is not None:
+    if isinstance(contender, Program):
         out.print("\nto use them, set these defaults in __init__, or export the strategy with --export:\n")
         out.print("    " + ", ".join(f"{name}={value!r}" for name, value in values.items()) + "\n", soft_wrap=True)
         return
     out.print("\nto use them in Kernel Tuner:\n")
     every = {**contender.options, **values}
-    out.print(f'    strategy="{contender.strategy}", strategy_options={every!r}\n', soft_wrap=True, markup=False)
+    out.print(f'    strategy="{contender.name}", strategy_options={every!r}\n', soft_wrap=True, markup=False)
 
 
 def _slug(text: str) -> str:

@@ -11,11 +11,9 @@ from typing import Any
 from llamea_tune.candidate import Candidate, HyperparameterRange
 from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.exceptions import SettingsError, StrategyError
+from llamea_tune.execution import Program, make_contender
 from llamea_tune.export import ExportRequest
-from llamea_tune.hpo.subject import Subject, make_subject, program_subject, strategy_subject
-from llamea_tune.sandbox.program import Program
-from llamea_tune.scoring.contender import Contender
-from llamea_tune.scoring.entrants import make_contender
+from llamea_tune.hpo.subject import Subject, program_subject, strategy_subject
 
 Ranges = dict[str, HyperparameterRange]
 
@@ -47,12 +45,12 @@ def find_source(text: str, ranges: Path | None) -> TuneSource:
     if directory and (Path(directory) / "run.json").is_file():
         return _from_run(Path(directory), candidate_id, ranges)
     contender = make_contender(text)
-    if contender.program is not None:
-        return _from_file(contender, contender.program, ranges)
-    subject = make_subject(contender)
+    if isinstance(contender, Program):
+        return _from_file(contender, ranges)
+    subject = strategy_subject(contender)
     if ranges is not None:
         subject = strategy_subject(contender, _read_ranges(ranges, subject))
-    return TuneSource(subject, _export_generated(contender.strategy or ""))
+    return TuneSource(subject, _export_generated(contender.name))
 
 
 def _from_run(run: Path, candidate_id: str, ranges: Path | None) -> TuneSource:
@@ -62,19 +60,18 @@ def _from_run(run: Path, candidate_id: str, ranges: Path | None) -> TuneSource:
     directory = RunDirectory.open_existing(run)
     chosen = export_request(directory, "any", date="", candidate_id=candidate_id).candidate
     candidate = chosen.with_tuned_defaults()
-    program = Program(candidate.code, candidate.class_name)
-    subject = program_subject(f"{candidate.id} {candidate.class_name}", program, candidate.ranges)
+    program = Program(candidate.code, candidate.class_name, label=f"{candidate.id} {candidate.class_name}")
+    subject = program_subject(program, candidate.ranges)
     if ranges is not None:
-        declared = {**candidate.ranges, **_read_ranges(ranges, subject)}
-        subject = program_subject(subject.contender.label, program, declared)
+        subject = program_subject(program, {**candidate.ranges, **_read_ranges(ranges, subject)})
     return TuneSource(subject, lambda name: export_request(directory, name, date=_today(), candidate_id=candidate.id))
 
 
-def _from_file(contender: Contender, program: Program, ranges: Path | None) -> TuneSource:
-    subject = make_subject(contender)
+def _from_file(program: Program, ranges: Path | None) -> TuneSource:
+    subject = program_subject(program)
     if ranges is not None:
-        subject = make_subject(contender, _read_ranges(ranges, subject))
-    path = Path(contender.label.rpartition(f":{program.class_name}")[0])
+        subject = program_subject(program, _read_ranges(ranges, subject))
+    path = Path(program.label.rpartition(f":{program.class_name}")[0])
     doc = (CandidateCode.read(program.code, program.class_name).doc or program.class_name).split("\n\n")[0]
     candidate = Candidate(path.stem, program.class_name, program.code, " ".join(doc.split()), path.name, "initial", 0)
     return TuneSource(
@@ -115,9 +112,9 @@ def _all_defaults(subject: Subject) -> dict[str, Any]:
     from llamea_tune.strategies import resolve
 
     contender = subject.contender
-    if contender.program is not None:
-        return dict(CandidateCode.read(contender.program.code, contender.program.class_name).defaults)
-    return {name: option.default for name, option in resolve(contender.strategy or "").options.items()}
+    if isinstance(contender, Program):
+        return dict(CandidateCode.read(contender.code, contender.class_name).defaults)
+    return {name: option.default for name, option in resolve(contender.name).options.items()}
 
 
 def _today() -> str:

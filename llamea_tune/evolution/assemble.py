@@ -20,6 +20,7 @@ from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.tuning import make_tuner
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
+from llamea_tune.execution import LocalExecutor
 from llamea_tune.llm.options import LLMOptions
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
 from llamea_tune.runners.live_space import LiveSpace
@@ -155,19 +156,11 @@ def carry_out(
     with (
         run.locked(),
         _proposer(run, settings, observe) as proposer,
-        Scorer(
-            spaces,
-            repeats=settings.repeats,
-            seed=settings.seed,
-            jobs=jobs,
-            baseline=settings.baseline,
-            limits=settings.limits,
-            allow_weak=allow_weak_sandbox,
-        ) as scorer,
-        make_tuner(run, settings, scorer, jobs=jobs, allow_weak=allow_weak_sandbox) as tuner,
+        LocalExecutor(spaces, jobs=jobs, limits=settings.limits, allow_weak=allow_weak_sandbox) as executor,
     ):
+        scorer = Scorer(executor, repeats=settings.repeats, seed=settings.seed, baseline=settings.baseline)
         descriptions = [] if settings.proposer == OFFLINE else _descriptions(scorer, settings)
-        return evolve(run, settings, proposer, scorer, descriptions, observe, tuner)
+        return evolve(run, settings, proposer, scorer, descriptions, observe, make_tuner(run, settings, scorer))
 
 
 @contextmanager

@@ -13,11 +13,10 @@ from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.selection import by_fitness
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import RunDirectoryError
+from llamea_tune.execution import Contender, make_contender
 from llamea_tune.runners.trace import RunResult
 from llamea_tune.scoring import Scorecard, Scorer, scorecard
-from llamea_tune.scoring.benchmark import thinned
-from llamea_tune.scoring.contender import Contender
-from llamea_tune.scoring.entrants import make_contender
+from llamea_tune.scoring.ranks import thinned
 
 
 @dataclass(frozen=True)

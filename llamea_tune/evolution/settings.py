@@ -8,8 +8,8 @@ from typing import Any, get_args, get_type_hints
 
 from llamea_tune.evolution.selection import SELECTIONS
 from llamea_tune.exceptions import SettingsError
+from llamea_tune.execution import Limits
 from llamea_tune.llm.options import LLMOptions
-from llamea_tune.sandbox.program import Limits
 from llamea_tune.scoring import BASELINES
 from llamea_tune.spaces.describe import InformationLevel
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from llamea_tune.candidate import Candidate, CandidateState
 from llamea_tune.evolution.events import CandidateTuned, Observer, RunsDone
@@ -15,29 +14,20 @@ from llamea_tune.evolution.selection import Selection
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.tuning_record import Tuning
 from llamea_tune.hpo.in_loop import LoopTuner, TunedCandidate
-from llamea_tune.hpo.pairs import PairRuns, ordered_pairs
 from llamea_tune.scoring import Scorer
 
 
-@contextmanager
-def make_tuner(
-    run: RunDirectory, settings: Settings, scorer: Scorer, *, jobs: int, allow_weak: bool
-) -> Iterator[LoopTuner | None]:
-    """The tuner of a run, None where nothing is to be tuned; no process of it is left at the end.
+def make_tuner(run: RunDirectory, settings: Settings, scorer: Scorer) -> LoopTuner | None:
+    """The tuner of a run, None where nothing is to be tuned.
 
     Args:
         run: The run directory; studies are kept in it.
         settings: The run's settings.
-        scorer: Whose spaces to tune on.
-        jobs: Runs to make at the same time.
-        allow_weak: Whether candidates may run where the machine offers only a weaker sandbox.
+        scorer: Whose spaces and executor to tune on.
     """
     if settings.hpo_trials == 0:
-        yield None
-        return
-    pairs = ordered_pairs(scorer.spaces, settings.repeats, settings.seed)
-    with PairRuns(scorer.spaces, scorer.scales, jobs=jobs, limits=settings.limits, allow_weak=allow_weak) as runs:
-        yield LoopTuner(runs, pairs, settings.hpo_trials, settings.seed, run.path / "studies")
+        return None
+    return LoopTuner(scorer, settings.repeats, settings.hpo_trials, settings.seed, run.path / "studies")
 
 
 def tune_survivors(
@@ -68,7 +58,7 @@ def tune_survivors(
     survivors = selection.survivors(history.scored(), settings.parents)
     fresh = [entry.candidate for entry in survivors if entry.candidate.id not in done]
     released = settings.hpo_runs * (generation + 1) // len(generation_sizes(settings))
-    confirm_runs = settings.confirm_repeats * len(tuner.runs.spaces)
+    confirm_runs = settings.confirm_repeats * len(tuner.scorer.spaces)
     allowance = released - sum(tuning.all_runs for tuning in done.values()) - len(fresh) * confirm_runs
     found = tuner.tune_all(fresh, max(0, allowance), lambda key, used: observe(RunsDone(f"{key} tuned", *used)))
     tunings = [_confirm(entry, fresh, history, judge, settings, confirm_runs) for entry in found]

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import kernel_tuner.strategies
-from kernel_tuner.interface import strategy_map
 
 from llamea_tune.candidate import Candidate, HyperparameterValue
 from llamea_tune.exceptions import ExportError
 from llamea_tune.export.record import RecordedScore, SpaceReference
+from llamea_tune.kernel_tuner_internals import strategy_map
 
 
 @dataclass(frozen=True)

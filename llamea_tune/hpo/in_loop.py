@@ -9,13 +9,14 @@ from pathlib import Path
 
 from llamea_tune.candidate import Candidate, HyperparameterValue
 from llamea_tune.exceptions import StrategyError
-from llamea_tune.hpo.pairs import Pair, PairRuns
+from llamea_tune.execution import Program
+from llamea_tune.hpo.ordered_runs import ordered_runs
 from llamea_tune.hpo.samplers import make_sampler
 from llamea_tune.hpo.storage import StudyDirectory, fail_interrupted
 from llamea_tune.hpo.study import default_trial, finished_trials, make_pruner
 from llamea_tune.hpo.subject import Subject, program_subject
-from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, record_of, run_trial
-from llamea_tune.sandbox.program import Program
+from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, make_trial, record_of, trial_steps
+from llamea_tune.scoring.scorer import Scorer
 from llamea_tune.scoring.seeds import run_seed
 
 FEWEST_TRIALS = 4
@@ -50,15 +51,15 @@ class LoopTuner:
     """Tunes candidates of one run. The outcome depends on neither the number of jobs nor interruptions.
 
     Attributes:
-        runs: Makes the runs; those of one trial go on at the same time.
-        pairs: All pairs of space and repeat that a trial is run on, in order.
+        scorer: Whose spaces and executor to tune on; runs of one trial go on at the same time.
+        repeats: Repeats on each space that a trial is run on, unless it is pruned.
         trials: Trials for one candidate at most.
         seed: Seed of the samplers.
         folder: Where the studies are kept, one directory for each candidate.
     """
 
-    runs: PairRuns
-    pairs: Sequence[Pair]
+    scorer: Scorer
+    repeats: int
     trials: int
     seed: int
     folder: Path
@@ -105,14 +106,15 @@ class LoopTuner:
             allowance: Runs that its trials may take in all.
             on_trial: See `tune_all`.
         """
-        if allowance < min(self.trials, FEWEST_TRIALS) * len(self.pairs):
+        runs = ordered_runs(subject.contender, self.scorer.spaces, self.scorer.scales, self.repeats, self.seed)
+        if allowance < min(self.trials, FEWEST_TRIALS) * len(runs):
             return TunedCandidate(key, {}, None, None, 0, 0)
         store = StudyDirectory(self.folder / key)
         with (
-            store.opened({"candidate": key, "seed": self.seed, "pairs": len(self.pairs)}),
+            store.opened({"candidate": key, "seed": self.seed, "pairs": len(runs)}),
             warnings.catch_warnings(action="ignore"),
         ):
-            study = store.load(make_pruner(True, len(self.runs.spaces)))
+            study = store.load(make_pruner(True, len(self.scorer.spaces)))
             fail_interrupted(study)
             if default_trial(study, subject.defaults) is None:
                 study.enqueue_trial(dict(subject.defaults), skip_if_exists=True)
@@ -120,11 +122,12 @@ class LoopTuner:
             records: list[TrialRecord] = []
             used = 0
             for slot in range(self.trials):
-                if used + len(self.pairs) > allowance:
+                if used + len(runs) > allowance:
                     break
                 if slot not in made:
                     study.sampler = make_sampler("tpe", run_seed(self.seed, f"sampler of {key}", slot))
-                    made[slot] = run_trial(study, subject, self.pairs, self.runs, slot, self._chunks())
+                    steps = trial_steps(study, subject, runs, self.scorer.scales, slot, self._chunks())
+                    made[slot] = make_trial(self.scorer.executor, steps)
                 records.append(made[slot])
                 used += made[slot].runs
                 if on_trial is not None:
@@ -132,8 +135,8 @@ class LoopTuner:
         return _summary(key, subject, records, used)
 
     def _chunks(self) -> Iterator[int]:
-        """Every space once, again once, twice, four times, and so on: few pairs first, more for those that survive."""
-        size = len(self.runs.spaces)
+        """Every space once, again once, twice, four times, and so on: few runs first, more for those that survive."""
+        size = len(self.scorer.spaces)
         yield size
         while True:
             yield size
@@ -160,8 +163,8 @@ def _worth(found: TunedCandidate) -> float:
 
 
 def _subject(candidate: Candidate) -> Subject | None:
-    program = Program(candidate.code, candidate.class_name)
+    label = f"{candidate.id} {candidate.class_name}"
     try:
-        return program_subject(f"{candidate.id} {candidate.class_name}", program, candidate.ranges)
+        return program_subject(Program(candidate.code, candidate.class_name, label=label), candidate.ranges)
     except StrategyError:
         return None

@@ -13,9 +13,9 @@ from llamea_tune.hpo.trial import TrialOutcome, TrialRecord
 from llamea_tune.runners.trace import RunResult
 from llamea_tune.scoring.aggregate import scorecard
 from llamea_tune.scoring.compare import Comparison, compare
-from llamea_tune.scoring.schedule import Progress, Scorer
 from llamea_tune.scoring.score import SpaceScale
 from llamea_tune.scoring.scorecard import Scorecard
+from llamea_tune.scoring.scorer import Progress, Scorer
 
 SHORTLIST = 3
 """How many of a study's best trials are looked at again."""
@@ -108,7 +108,8 @@ def rescore(
                 on_progress(before + done, sides * per_side)
 
         done_sides += 1
-        return scorer.run(subject.contender_with(values), repeats=n_repeats, stage=stage, on_progress=count)
+        contender = subject.contender.with_hyperparameters(values)
+        return scorer.run(contender, repeats=n_repeats, stage=stage, on_progress=count)
 
     best = shortlist[0]
     if len(shortlist) > 1:

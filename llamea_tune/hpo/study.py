@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from llamea_tune.candidate import HyperparameterValue
 from llamea_tune.exceptions import SettingsError
-from llamea_tune.hpo.pairs import PairRuns, ordered_pairs
+from llamea_tune.execution import Executor, Limits, NamedStrategy
+from llamea_tune.hpo.ordered_runs import ordered_runs
 from llamea_tune.hpo.samplers import SAMPLERS, make_sampler, optuna
 from llamea_tune.hpo.storage import StudyDirectory, fail_interrupted
 from llamea_tune.hpo.subject import Subject
-from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, bury_trial, record_of, run_trial
-from llamea_tune.sandbox.program import Limits
+from llamea_tune.hpo.trial import Steps, TrialOutcome, TrialRecord, make_trials, record_of, trial_steps
 from llamea_tune.scoring.score import SpaceScale, space_scale
 from llamea_tune.scoring.seeds import run_seed
-from llamea_tune.scoring.workers import Lost, Workers
 from llamea_tune.spaces.space import Space
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class StudySettings:
         sampler: How hyperparameters are chosen, one of `SAMPLERS`.
         prune: Whether trials that are behind the best are stopped early.
         baseline: Name of the baseline that scores are relative to.
-        limits: What one run of a program may use.
+        limits: What one run may use; the executor holds it to that.
     """
 
     trials: int = 100
@@ -113,63 +113,55 @@ Observer = Callable[[TrialDone], None]
 
 def tune(
     subject: Subject,
-    spaces: Sequence[Space],
+    executor: Executor,
     settings: StudySettings,
     directory: Path,
     *,
-    jobs: int = 1,
-    allow_weak: bool = False,
     scales: Sequence[SpaceScale] | None = None,
     observe: Observer | None = None,
 ) -> StudyResult:
     """Tune hyperparameters, or go on with a study that was interrupted or should get more trials.
 
-    The defaults are always among the trials. With one job the outcome depends on the settings alone, even if the study
-    was interrupted.
+    The defaults are always among the trials. Each trial makes one run at a time, and as many trials go on as the executor
+    makes runs. With one at a time the outcome depends on the settings alone, even if the study was interrupted.
 
     Args:
         subject: What to tune.
-        spaces: Search spaces with distinct names.
+        executor: Makes the runs, on search spaces with distinct names.
         settings: How.
         directory: Directory of the study; made if it is missing.
-        jobs: Trials to run at the same time.
-        allow_weak: Whether programs may run where the machine offers only a weaker sandbox.
         scales: Scale of each space, where they are there already.
         observe: Called after every trial.
 
     Raises:
         RunDirectoryError: The directory belongs to another study, is in use, or cannot be written.
         MissingDependencyError: Optuna, or what the sampler needs, is not installed.
-        SandboxError: Programs cannot be run safely here.
+        SandboxError: Candidates cannot be run safely here.
         StrategyError: There is no such strategy.
     """
     make_sampler(settings.sampler, 0)
+    spaces = executor.spaces
     scales = scales or [space_scale(space, settings.baseline) for space in spaces]
-    pairs = ordered_pairs(spaces, settings.repeats, settings.seed)
-    runs = PairRuns(spaces, scales, limits=settings.limits, allow_weak=allow_weak)
-    if subject.contender.program is None:
-        _ = runs.trusted  # before the workers are forked, which then share it
+    runs = ordered_runs(subject.contender, spaces, scales, settings.repeats, settings.seed)
     store = StudyDirectory(directory)
     with store.opened(_header(subject, spaces, settings)), warnings.catch_warnings(action="ignore"):
-        study = store.load()
+        study = store.load(make_pruner(settings.prune, len(spaces)))
         fail_interrupted(study)
         if default_trial(study, subject.defaults) is None:
             study.enqueue_trial(dict(subject.defaults), skip_if_exists=True)
+        taken = {trial.user_attrs["slot"] for trial in finished_trials(study)}
+        missing = [slot for slot in range(settings.trials) if slot not in taken]
 
-        opened: dict[str, Study] = {}
+        def steps(slot: int) -> Steps:
+            study.sampler = make_sampler(settings.sampler, run_seed(settings.seed, "sampler", slot))
+            return (yield from trial_steps(study, subject, runs, scales, slot))
 
-        def make(slot: int) -> TrialRecord:
-            """Make one trial; in a worker."""
-            if not opened:
-                opened["study"] = store.load(make_pruner(settings.prune, len(spaces)))
-            opened["study"].sampler = make_sampler(settings.sampler, run_seed(settings.seed, "sampler", slot))
-            record = run_trial(opened["study"], subject, pairs, runs, slot)
-            store.sync()
-            return record
-
-        with Workers(make, jobs) as workers:
-            _make_trials(study, workers, settings, observe or (lambda _: None))
-        return study_result(study, subject.defaults, len(pairs))
+        with closing(make_trials(executor, map(steps, missing))) as trials:
+            for done, record in enumerate(trials, start=settings.trials - len(missing) + 1):
+                store.sync()
+                if observe is not None:
+                    observe(TrialDone(record, done, settings.trials))
+        return study_result(study, subject.defaults, len(runs))
 
 
 def make_pruner(prune: bool, n_spaces: int) -> BasePruner:
@@ -205,31 +197,16 @@ def finished_trials(study: Study) -> list[Any]:
     return study.get_trials(deepcopy=False, states=(optuna().trial.TrialState.COMPLETE,))
 
 
-def _make_trials(study: Study, workers: Workers[int, TrialRecord], settings: StudySettings, observe: Observer) -> None:
-    """Make the missing trials. Each has a slot of its own, which its random choices come from."""
-    total = settings.trials
-    while True:
-        taken = {trial.user_attrs["slot"] for trial in finished_trials(study)}
-        missing = [slot for slot in range(total) if slot not in taken]
-        if not missing:
-            return
-        done = total - len(missing)
-        for number, result in workers.results(missing, last=lambda _: False):
-            done += 1
-            if isinstance(result, Lost):
-                record = bury_trial(study, missing[number], result.reason(settings.limits.named_s))
-            else:
-                record = result
-            observe(TrialDone(record, done, total))
-
-
 def _header(subject: Subject, spaces: Sequence[Space], settings: StudySettings) -> dict[str, Any]:
     """What must be the same when a study is continued."""
     contender = subject.contender
+    if isinstance(contender, NamedStrategy):
+        what = {"strategy": contender.name, "options": dict(contender.options), "program": None}
+    else:
+        program = {name: value for name, value in asdict(contender).items() if name != "label"}
+        what = {"strategy": None, "options": {}, "program": program}
     return {
-        "strategy": contender.strategy,
-        "options": dict(contender.options),
-        "program": None if contender.program is None else asdict(contender.program),
+        **what,
         "defaults": dict(subject.defaults),
         "ranges": {name: asdict(entry) for name, entry in subject.ranges.items()},
         "spaces": [{"name": space.name, "content_hash": space.content_hash} for space in spaces],

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from llamea_tune.candidate import HyperparameterRange, HyperparameterValue
 from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.exceptions import CandidateCodeError, StrategyError
+from llamea_tune.execution import Contender, NamedStrategy, Program
 from llamea_tune.hpo.ranges import candidate_ranges, containing
-from llamea_tune.sandbox.program import Program
-from llamea_tune.scoring.contender import Contender
 from llamea_tune.strategies import Origin, StrategyInfo, resolve
 
 Values = Mapping[str, HyperparameterValue]
@@ -30,26 +29,11 @@ class Subject:
     defaults: Values
     ranges: Mapping[str, HyperparameterRange]
 
-    def contender_with(self, values: Values, label: str | None = None) -> Contender:
-        """The contender with other hyperparameters.
 
-        Args:
-            values: The hyperparameters to set.
-            label: How tables name it; as before by default.
-        """
-        name = self.contender.label if label is None else label
-        program = self.contender.program
-        if program is not None:
-            set_values = {**program.hyperparameters, **values}
-            return Contender(name, program=replace(program, hyperparameters=set_values))
-        return Contender(name, self.contender.strategy, {**self.contender.options, **values})
-
-
-def program_subject(label: str, program: Program, declared: Mapping[str, HyperparameterRange] | None = None) -> Subject:
+def program_subject(program: Program, declared: Mapping[str, HyperparameterRange] | None = None) -> Subject:
     """A candidate's code as something to tune.
 
     Args:
-        label: How tables name it.
         program: The code; hyperparameters that it sets are held fixed.
         declared: Ranges that its author or the user declared.
 
@@ -59,17 +43,19 @@ def program_subject(label: str, program: Program, declared: Mapping[str, Hyperpa
     try:
         defaults = CandidateCode.read(program.code, program.class_name).checked().defaults
     except CandidateCodeError as err:
-        raise StrategyError(f"{label} cannot be run: {err}.") from err
+        raise StrategyError(f"{program.label} cannot be run: {err}.") from err
     unknown = sorted(set(program.hyperparameters) - set(defaults))
     if unknown:
         takes = ", ".join(defaults) or "none"
-        raise StrategyError(f"{label} takes no hyperparameter {unknown[0]!r}; its hyperparameters are: {takes}.")
+        raise StrategyError(
+            f"{program.label} takes no hyperparameter {unknown[0]!r}; its hyperparameters are: {takes}."
+        )
     plain = {name: value for name, value in defaults.items() if value is not None}
     free = _without(plain, program.hyperparameters)
-    return _subject(Contender(label, program=program), free, candidate_ranges(free, declared or {}))
+    return _subject(program, free, candidate_ranges(free, declared or {}))
 
 
-def strategy_subject(contender: Contender, declared: Mapping[str, HyperparameterRange] | None = None) -> Subject:
+def strategy_subject(contender: NamedStrategy, declared: Mapping[str, HyperparameterRange] | None = None) -> Subject:
     """A named strategy as something to tune.
 
     Args:
@@ -80,7 +66,7 @@ def strategy_subject(contender: Contender, declared: Mapping[str, Hyperparameter
         StrategyError: There is no such strategy, or it has nothing to tune.
         MissingDependencyError: The strategy needs a package that is not installed.
     """
-    info = resolve(contender.strategy or "")
+    info = resolve(contender.name)
     if info.origin is Origin.PYATF:
         message = f"{info.name} has no hyperparameters: pyATF's techniques take no options; compare them as they are."
         raise StrategyError(message)
@@ -92,9 +78,9 @@ def strategy_subject(contender: Contender, declared: Mapping[str, Hyperparameter
 
 def make_subject(contender: Contender, declared: Mapping[str, HyperparameterRange] | None = None) -> Subject:
     """Any contender as something to tune; see `program_subject` and `strategy_subject`."""
-    if contender.program is not None:
-        return program_subject(contender.label, contender.program, declared)
-    return strategy_subject(contender, declared)
+    if isinstance(contender, NamedStrategy):
+        return strategy_subject(contender, declared)
+    return program_subject(contender, declared)
 
 
 def _subject(contender: Contender, free: Values, ranges: Mapping[str, HyperparameterRange]) -> Subject:
@@ -119,7 +105,7 @@ def _plain_defaults(info: StrategyInfo) -> dict[str, HyperparameterValue]:
 
 def _module_choices(info: StrategyInfo, defaults: Values) -> dict[str, HyperparameterRange]:
     """Choices of options whose description lists none, but whose module does, as Kernel Tuner's `supported_methods`."""
-    from kernel_tuner.interface import strategy_map
+    from llamea_tune.kernel_tuner_internals import strategy_map
 
     found = {}
     for name, default in defaults.items():

@@ -1,17 +1,20 @@
-"""One trial of a study: choose hyperparameters, run them pair by pair, stop where they are behind."""
+"""Trials of a study: choose hyperparameters, run them on pair after pair of space and seed, stop where they are behind."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from llamea_tune.candidate import HyperparameterRange, HyperparameterValue
+from llamea_tune.execution import Executor, Run, each_until_failure
 from llamea_tune.hpo.objective import FLOOR, run_score
-from llamea_tune.hpo.pairs import Pair, PairRuns
-from llamea_tune.hpo.samplers import optuna
 from llamea_tune.hpo.subject import Subject
+from llamea_tune.runners.trace import RunResult, to_first_failure
+from llamea_tune.scoring.score import SpaceScale
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -48,24 +51,28 @@ class TrialRecord:
     reason: str = ""
 
 
-def run_trial(
+Steps = Generator[Sequence[Run], Sequence[RunResult], TrialRecord]
+"""A trial under way: it gives runs to make, and takes what they gave, up to the first that failed."""
+
+
+def trial_steps(
     study: Study,
     subject: Subject,
-    pairs: Sequence[Pair],
-    runs: PairRuns,
+    runs: Sequence[Run],
+    scales: Sequence[SpaceScale],
     slot: int,
-    chunks: Iterable[int] | None = None,
-) -> TrialRecord:
+    chunks: Iterable[int] = (),
+) -> Steps:
     """Ask a study for hyperparameters, try them, tell it the outcome.
 
     Args:
         study: The study.
         subject: What is tuned.
-        pairs: All pairs, in the study's order.
-        runs: Makes the runs.
+        runs: All runs of a trial, in the study's order.
+        scales: Scale of each space.
         slot: The trial's place in the study's plan.
-        chunks: How many pairs to run before looking whether to stop, chunk by chunk, the last one repeated; by default
-            every pair is looked at.
+        chunks: How many runs to make before looking whether to stop, chunk by chunk, the last one repeated; by default
+            it looks after every run.
     """
     trial = study.ask()
     trial.set_user_attr("slot", slot)
@@ -73,17 +80,17 @@ def run_trial(
     twin = _twin(study, trial.number, trial.params)
     if twin is not None:
         return _finish(study, trial, record_of(twin).value, TrialOutcome.REPEATED, 0, record_of(twin).reason)
-    contender = subject.contender_with(values)
+    contender = subject.contender.with_hyperparameters(values)
     scores: list[float] = []
-    for chunk in _chunked(pairs, chunks):
-        made = runs.run(contender, chunk)
-        for pair, run in zip(chunk, made, strict=False):
-            if not run.state.scorable:
-                return _finish(study, trial, FLOOR, TrialOutcome.FAILED, len(scores) + 1, run.reason)
-            score = run_score(runs.scales[pair.space], run)
+    for chunk in _chunked(runs, chunks):
+        results = yield [replace(run, contender=contender) for run in chunk]
+        for run, result in zip(chunk, results, strict=False):
+            if not result.state.scorable:
+                return _finish(study, trial, FLOOR, TrialOutcome.FAILED, len(scores) + 1, result.reason)
+            score = run_score(scales[run.space], result)
             trial.report(score, len(scores))
             scores.append(score)
-        if len(scores) < len(pairs) and (best := best_complete(study)) is not None:
+        if len(scores) < len(runs) and (best := best_complete(study)) is not None:
             behind = _behind(best, scores)
             if behind > 0.0 and trial.should_prune():
                 estimate = max(FLOOR, (best.value or 0.0) - behind)
@@ -91,11 +98,55 @@ def run_trial(
     return _finish(study, trial, sum(scores) / len(scores), TrialOutcome.COMPLETE, len(scores))
 
 
-def bury_trial(study: Study, slot: int, reason: str) -> TrialRecord:
-    """End the trial in a slot, whose process did not."""
-    running = study.get_trials(deepcopy=False, states=(optuna().trial.TrialState.RUNNING,))
-    dead = next(trial for trial in running if trial.user_attrs.get("slot") == slot)
-    return _finish(study, optuna().trial.Trial(study, dead._trial_id), FLOOR, TrialOutcome.FAILED, 0, reason)
+def make_trial(executor: Executor, steps: Steps) -> TrialRecord:
+    """Make a trial, the runs of a chunk at the same time."""
+    try:
+        chunk = next(steps)
+        while True:
+            results = dict(each_until_failure(executor, chunk))
+            chunk = steps.send(to_first_failure(results[run] for run in chunk if run in results))
+    except StopIteration as end:
+        record: TrialRecord = end.value
+        return record
+
+
+def make_trials(executor: Executor, trials: Iterator[Steps]) -> Generator[TrialRecord, None, None]:
+    """Make trials, run by run, as many at the same time as the executor makes runs.
+
+    Args:
+        executor: Makes the runs.
+        trials: Trials with one run in every chunk; each is begun when there is room for it.
+
+    Yields:
+        Each trial that is over.
+    """
+    under_way: dict[Run, Steps] = {}
+    ready: deque[Run] = deque()
+    over: deque[TrialRecord] = deque()
+
+    def go_on(steps: Steps, results: Sequence[RunResult] | None) -> None:
+        try:
+            (run,) = next(steps) if results is None else steps.send(results)
+        except StopIteration as end:
+            over.append(end.value)
+        else:
+            under_way[run] = steps
+            ready.append(run)
+
+    def wanted() -> Iterator[Run | None]:
+        while True:
+            while not ready and (begun := next(trials, None)) is not None:
+                go_on(begun, None)
+            if not under_way:
+                return
+            yield ready.popleft() if ready else None
+
+    with closing(executor.each(wanted())) as results:
+        for run, result in results:
+            go_on(under_way.pop(run), [result])
+            while over:
+                yield over.popleft()
+    yield from over
 
 
 def record_of(trial: FrozenTrial) -> TrialRecord:
@@ -139,12 +190,12 @@ def _twin(study: Study, number: int, params: Mapping[str, Any]) -> FrozenTrial |
     return next((trial for trial in earlier if trial.params == params), None)
 
 
-def _chunked(pairs: Sequence[Pair], chunks: Iterable[int] | None) -> Iterator[Sequence[Pair]]:
-    sizes = iter(chunks or ())
+def _chunked(runs: Sequence[Run], chunks: Iterable[int]) -> Iterator[Sequence[Run]]:
+    sizes = iter(chunks)
     start, size = 0, 1
-    while start < len(pairs):
+    while start < len(runs):
         size = next(sizes, size)
-        yield pairs[start : start + size]
+        yield runs[start : start + size]
         start += size
 
 

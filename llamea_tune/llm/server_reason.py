@@ -43,7 +43,8 @@ def reason_in(data: Any, depth: int = 0) -> str:
     said = next(filter(None, (reason_in(data.get(name), depth + 1) for name in _SAYING)), "")
     where = data.get("loc")  # of the errors that pydantic finds
     if said and isinstance(where, list):
-        return f"{'.'.join(map(str, where))}: {said}"
+        place = " ".join(".".join(map(str, where)).split())
+        return f"{place}: {said}"[:_LONGEST_REASON]
     behind = data.get("metadata")  # of a server in front of others
     raw = reason_in(behind.get("raw"), depth + 1) if isinstance(behind, dict) else ""
     return ": ".join(filter(None, (said, raw)))

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llamea_tune import __version__
-from llamea_tune.scoring.benchmark import Benchmark, BenchmarkRow
+from llamea_tune.scoring.benchmark import Benchmark
+from llamea_tune.scoring.benchmark_rows import BenchmarkRow
 from llamea_tune.scoring.compare import Comparison
 from llamea_tune.scoring.results_store import package_versions
 from llamea_tune.scoring.score import SpaceScale

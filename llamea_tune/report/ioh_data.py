@@ -16,7 +16,7 @@ import numpy as np
 from llamea_tune import __version__
 from llamea_tune._imports import require
 from llamea_tune.runners.trace import Trace
-from llamea_tune.scoring.benchmark import Event, PairDone
+from llamea_tune.scoring.benchmark_events import Event, PairDone
 from llamea_tune.spaces.space import Space
 
 

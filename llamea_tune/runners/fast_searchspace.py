@@ -13,8 +13,9 @@ from random import choice
 from typing import Any
 
 import numpy as np
-from kernel_tuner.searchspace import Searchspace, supported_neighbor_methods
 from numpy.typing import NDArray
+
+from llamea_tune.kernel_tuner_internals import Searchspace, check_attributes, supported_neighbor_methods
 
 MAX_REMEMBERED = 1_000_000
 
@@ -27,6 +28,7 @@ class FastSearchspace(Searchspace):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """As `Searchspace`."""
         super().__init__(*args, **kwargs)
+        check_attributes(self, "_Searchspace__neighbor_cache", "_Searchspace__neighbor_partial_cache")
         indices = self.get_list_param_indices_numpy()
         self._columns = [np.ascontiguousarray(column) for column in indices.T]
         self._present = [np.unique(column).tolist() for column in self._columns]

@@ -86,6 +86,11 @@ class RunResult:
     own_compute_s: float
 
 
+def failed_run(state: RunState, reason: str) -> RunResult:
+    """A run of which nothing is left but why it failed."""
+    return RunResult(empty_trace(), state, reason, RequestCounts(), float("nan"))
+
+
 def to_first_failure(runs: Iterable[RunResult]) -> list[RunResult]:
     """Runs up to the first that failed, which do not depend on how many others were under way then.
 

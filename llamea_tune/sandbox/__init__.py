@@ -1,15 +1,14 @@
-"""RUN: the trusted host, and the guest: the only place that executes candidate code."""
+"""CONFINE: the trusted host, and the guest: the only place that executes candidate code."""
 
 from llamea_tune.sandbox.host import Sandbox, layers
 from llamea_tune.sandbox.layers import Layer, LayerStatus
-from llamea_tune.sandbox.program import Limits, Program, RunJob
+from llamea_tune.sandbox.program import Limits, Program
 
 __all__ = [
     "Layer",
     "LayerStatus",
     "Limits",
     "Program",
-    "RunJob",
     "Sandbox",
     "layers",
 ]

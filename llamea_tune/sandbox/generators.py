@@ -1,8 +1,10 @@
-"""Every generator of random numbers in a guest starts from the run's seed, also those that nobody seeded."""
+"""Every generator of random numbers in a run starts from the run's seed, also those that nobody seeded."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import scipy.stats  # noqa: F401  draws numbers when it is first imported, which must not be within a run
@@ -31,3 +33,22 @@ def own_generators(seed: int) -> None:
     random.Random.seed = seed_generator  # type: ignore[method-assign]
     random.seed = seed_global
     bit_generator.randbits = source.getrandbits  # type: ignore[attr-defined]
+
+
+@contextmanager
+def owned_generators(seed: int) -> Iterator[None]:
+    """The same in a process that makes many runs, while one of them lasts.
+
+    Kernel Tuner's differential evolution needs it: scipy's Latin hypercube asks the operating system for a seed.
+
+    Args:
+        seed: Seed of the run.
+    """
+    method, function, source = random.Random.seed, random.seed, bit_generator.randbits  # type: ignore[attr-defined]
+    own_generators(seed)
+    try:
+        yield
+    finally:
+        random.Random.seed = method  # type: ignore[method-assign]
+        random.seed = function
+        bit_generator.randbits = source  # type: ignore[attr-defined]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
@@ -13,15 +12,16 @@ from typing import Self
 from llamea_tune.exceptions import SandboxError, SettingsError
 from llamea_tune.runners.live_space import LiveSpace, runner_for
 from llamea_tune.runners.meter import Meter, RunBudget
-from llamea_tune.runners.trace import RunResult, RunState, to_first_failure
+from llamea_tune.runners.trace import RunResult, RunState
 from llamea_tune.sandbox.conduct import conduct
 from llamea_tune.sandbox.layers import LayerStatus
-from llamea_tune.sandbox.program import Limits, Program, RunJob
+from llamea_tune.sandbox.program import Limits, Program
 from llamea_tune.sandbox.wire import Assignment
 from llamea_tune.sandbox.worker import Worker, WorkerDiedError
 from llamea_tune.spaces.space import Space
 
 _ATTEMPTS = 2
+_UNLIMITED = RunBudget()
 
 
 class Sandbox:
@@ -72,86 +72,37 @@ class Sandbox:
         for worker in self._workers:
             worker.kill()
 
-    def run(self, program: Program, job: RunJob) -> RunResult:
+    def run(
+        self,
+        program: Program,
+        space: int,
+        seed: int,
+        budget: RunBudget = _UNLIMITED,
+        stop: threading.Event | None = None,
+    ) -> RunResult:
         """Run a program once.
 
         Whatever the program does is a state of the result, never an exception.
 
         Args:
             program: What to run.
-            job: On which space, with which seed and budget.
+            space: Number of the space among those that the sandbox holds.
+            seed: Seed of the run's generators, 0 to 2**32 - 1.
+            budget: What it may spend.
+            stop: Set when the result is no longer wanted; the run then ends soon.
 
         Raises:
             SandboxError: The sandbox is closed, cannot be started, or is weaker than required.
         """
-        return self._run(program, job, threading.Event())
-
-    def run_all(self, program: Program, jobs: Sequence[RunJob]) -> list[RunResult]:
-        """Run a program on several jobs, as many at a time as the sandbox has workers.
-
-        Args:
-            program: What to run.
-            jobs: The runs to make, started in this order.
-
-        Returns:
-            The runs in the order of the jobs, up to the first that is not scorable.
-
-        Raises:
-            SandboxError: See `run`.
-        """
-        made = dict(self.each_run(program, jobs))
-        return to_first_failure(made[number] for number in sorted(made))
-
-    def each_run(self, program: Program, jobs: Sequence[RunJob]) -> Generator[tuple[int, RunResult], None, None]:
-        """Run a program on several jobs, and give each run as soon as it is done; see `run_all`.
-
-        What comes after a job whose run is not scorable is skipped, or ended. An error while runs go on, such as
-        KeyboardInterrupt, closes the sandbox.
-
-        Yields:
-            Number of a job and its run.
-        """
-        stops = [threading.Event() for _ in jobs]
-
-        def run_one(number: int) -> RunResult | None:
-            if stops[number].is_set():
-                return None
-            result = self._run(program, jobs[number], stops[number])
-            if stops[number].is_set():
-                return None
-            if not result.state.scorable:
-                for stop in stops[number + 1 :]:
-                    stop.set()
-            return result
-
-        with ThreadPoolExecutor(self._jobs) as pool:
-            numbers = {pool.submit(run_one, number): number for number in range(len(jobs))}
-            try:
-                for future in as_completed(numbers):
-                    result = future.result()
-                    if result is not None:
-                        yield numbers[future], result
-            except GeneratorExit:
-                raise
-            except BaseException:
-                self.close()
-                raise
-            finally:
-                for stop in stops:
-                    stop.set()
-                pool.shutdown(wait=False, cancel_futures=True)
-
-    def _run(self, program: Program, job: RunJob, stop: threading.Event) -> RunResult:
-        runner = self._runners[job.space]
-        budget = RunBudget(job.time_limit_us, job.max_fevals, job.settled)
-        objective = self._spaces[job.space].objective
-        live = isinstance(self._spaces[job.space], LiveSpace)
-        assignment = Assignment(program.code, program.class_name, program.hyperparameters, objective, job.seed)
+        runner = self._runners[space]
+        objective, live = self._spaces[space].objective, isinstance(self._spaces[space], LiveSpace)
+        assignment = Assignment(program.code, program.class_name, program.hyperparameters, objective, seed)
+        stop = stop or threading.Event()
         for _ in range(_ATTEMPTS):
             meter = Meter(runner, budget)
             with self._lease() as worker:
                 try:
-                    return conduct(worker, job.space, assignment, meter, self._limits, stop, live=live)
+                    return conduct(worker, space, assignment, meter, self._limits, stop, live=live)
                 except WorkerDiedError:
                     worker.kill()
         reason = "the process that it was started from died"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from llamea_tune.candidate import HyperparameterValue
 from llamea_tune.exceptions import SettingsError
-from llamea_tune.runners.meter import Settled
 
 
 @dataclass(frozen=True)
@@ -19,11 +18,17 @@ class Program:
         code: Python source.
         class_name: The class deriving from `OptAlg` to run.
         hyperparameters: Arguments for its `__init__`; defaults are used for the others.
+        label: How tables name it.
     """
 
     code: str
     class_name: str
     hyperparameters: Mapping[str, HyperparameterValue] = field(default_factory=dict)
+    label: str = ""
+
+    def with_hyperparameters(self, values: Mapping[str, HyperparameterValue]) -> Program:
+        """The program with some hyperparameters set, beside those that are."""
+        return replace(self, hyperparameters={**self.hyperparameters, **values})
 
 
 @dataclass(frozen=True)
@@ -54,22 +59,3 @@ class Limits:
         for seconds in (self.wall_s, self.named_s):
             if not 0.0 < seconds < inf:
                 raise SettingsError(f"--timeout is {seconds:g}; it must be a number of seconds above 0.")
-
-
-@dataclass(frozen=True)
-class RunJob:
-    """One run to make.
-
-    Attributes:
-        space: Number of the space among those that the sandbox holds.
-        seed: Seed of the run's generators, 0 to 2**32 - 1.
-        time_limit_us: See `RunBudget`.
-        max_fevals: See `RunBudget`.
-        settled: See `RunBudget`.
-    """
-
-    space: int
-    seed: int
-    time_limit_us: int | None = None
-    max_fevals: int | None = None
-    settled: Settled | None = None

@@ -5,23 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-
-import numpy as np
+from dataclasses import dataclass, field
 
 from llamea_tune.exceptions import MissingDependencyError, SettingsError, StrategyError
-from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace, empty_trace, to_first_failure
-from llamea_tune.sandbox.program import Limits
-from llamea_tune.scoring.aggregate import mean_places, scorecard
+from llamea_tune.execution import Contender, Executor, Limits, LocalExecutor
+from llamea_tune.runners.trace import RunResult, RunState, failed_run, to_first_failure
 from llamea_tune.scoring.baselines import BASELINES
-from llamea_tune.scoring.compare import Comparison, compare, holm
-from llamea_tune.scoring.contender import Contender
+from llamea_tune.scoring.benchmark_events import Event, Observer, PairDone, PairStarted, RunsDone
+from llamea_tune.scoring.benchmark_rows import BenchmarkRow, benchmark_rows
 from llamea_tune.scoring.cutoff import space_budget
-from llamea_tune.scoring.ranks import RankTable
+from llamea_tune.scoring.ranks import thinned
 from llamea_tune.scoring.results_store import ResultsStore, runs_key
-from llamea_tune.scoring.schedule import Scorer
 from llamea_tune.scoring.score import SpaceScale
-from llamea_tune.scoring.scorecard import Scorecard
+from llamea_tune.scoring.scorer import Scorer
 from llamea_tune.spaces.space import Space
 
 STAGE = "benchmark"  # seeds that no candidate was selected on
@@ -77,69 +73,6 @@ class BenchmarkSettings:
             raise SettingsError(f"--baseline is {self.baseline!r}; choose one of {', '.join(BASELINES)}")
 
 
-@dataclass(frozen=True)
-class PairStarted:
-    """The runs of a contender on a space begin."""
-
-    label: str
-    space: str
-
-
-@dataclass(frozen=True)
-class RunsDone:
-    """Some of the runs of the current pair are done; of these, so many were taken from the store."""
-
-    done: int
-    total: int
-    reused: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class PairDone:
-    """The runs of a contender on a space are there, in full.
-
-    Attributes:
-        label: The contender's label.
-        space: The space.
-        runs: The repeats; if a run failed, it is the last one.
-        reused: How many of them were taken from the store.
-        seconds: How long this took.
-    """
-
-    label: str
-    space: Space
-    runs: Sequence[RunResult]
-    reused: int
-    seconds: float
-
-
-Event = PairStarted | RunsDone | PairDone
-Observer = Callable[[Event], None]
-
-
-@dataclass(frozen=True)
-class BenchmarkRow:
-    """The outcome of one contender.
-
-    Attributes:
-        card: Its scores; without a mean if it failed on any space, but with those of the other spaces.
-        failures: Why it failed, by the name of the space.
-        mean_place: Its mean place over the spaces; None if it failed.
-        to_best: Compared with the best contender, p-value corrected for all comparisons with it; None for the best one
-            itself and for those that failed.
-    """
-
-    card: Scorecard
-    failures: Mapping[str, str]
-    mean_place: float | None
-    to_best: Comparison | None
-
-    @property
-    def label(self) -> str:
-        """The contender's label."""
-        return self.card.label
-
-
 @dataclass(frozen=True, eq=False)
 class Benchmark:
     """The outcome of a benchmark.
@@ -192,17 +125,8 @@ def run_benchmark(
     runs: dict[str, dict[str, Sequence[RunResult]]] = {contender.label: {} for contender in contenders}
     kept = True
     for space in spaces:
-        with Scorer(
-            [space],
-            repeats=settings.repeats,
-            seed=settings.seed,
-            jobs=jobs,
-            baseline=settings.baseline,
-            limits=settings.limits,
-            allow_weak=allow_weak,
-            charge_own_compute=settings.charge_own_compute,
-            stop_when_settled=settings.stop_when_settled,
-        ) as scorer:
+        with LocalExecutor([space], jobs=jobs, limits=settings.limits, allow_weak=allow_weak) as executor:
+            scorer = make_scorer(executor, settings)
             scale = scorer.scales[0]
             for contender in contenders:
                 tell(PairStarted(contender.label, space.name))
@@ -214,16 +138,20 @@ def run_benchmark(
     return Benchmark(settings, tuple(scales), benchmark_rows(scales, runs, settings.seed), runs, kept)
 
 
-def thinned(run: RunResult, table: RankTable) -> RunResult:
-    """A run of which only the measurements remain that improved on all before them.
+def make_scorer(executor: Executor, settings: BenchmarkSettings) -> Scorer:
+    """The scorer of a benchmark.
 
-    It has the same best so far at every time, and takes next to no memory.
+    Raises:
+        SettingsError: A space cannot be scored on, or not so.
     """
-    trace = run.trace
-    ranks = table.ranks_of(trace)
-    best_before = np.minimum.accumulate(np.concatenate(([table.worst], ranks)))[:-1]
-    better = ranks < best_before
-    return replace(run, trace=Trace(trace.indices[better], trace.costs[better], trace.elapsed_us[better]))
+    return Scorer(
+        executor,
+        repeats=settings.repeats,
+        seed=settings.seed,
+        baseline=settings.baseline,
+        charge_own_compute=settings.charge_own_compute,
+        stop_when_settled=settings.stop_when_settled,
+    )
 
 
 def check_entries(contenders: Sequence[Contender], spaces: Sequence[Space]) -> None:
@@ -271,7 +199,7 @@ def _pair(
             safe = _make(contender, scorer, missing, made, lambda: store.save(key, made, space), tell)
         runs = to_first_failure(made[number] for number in sorted(made))
     except (StrategyError, MissingDependencyError) as err:  # its file is broken, or it needs a package
-        runs = [RunResult(empty_trace(), RunState.FAILED, str(err), RequestCounts(), float("nan"))]
+        runs = [failed_run(RunState.FAILED, str(err))]
     return PairDone(contender.label, space, runs, min(reused, len(runs)), time.monotonic() - started), safe
 
 
@@ -293,7 +221,7 @@ def _make(
     reused, latest = len(made), time.monotonic()
     try:
         with closing(scorer.each_run(contender, repeats=missing, stage=STAGE)) as runs:
-            for _, number, run in runs:
+            for number, _, run in runs:
                 made[number] = run
                 tell(RunsDone(len(made), scorer.repeats, reused))
                 if time.monotonic() - latest > _SECONDS_BETWEEN_SAVINGS:
@@ -302,61 +230,6 @@ def _make(
     finally:
         safe = save()
     return safe
-
-
-def benchmark_rows(
-    scales: Sequence[SpaceScale], runs: Mapping[str, Mapping[str, Sequence[RunResult]]], seed: int
-) -> tuple[BenchmarkRow, ...]:
-    """Score and compare: the outcome of each contender, best first.
-
-    Args:
-        scales: Scale of each space.
-        runs: Runs by contender and space; if a run failed, it is the last one.
-        seed: Seed of the bootstrap.
-    """
-    failures = {label: _failures(of_label) for label, of_label in runs.items()}
-    cards = {
-        label: _card(label, [scale for scale in scales if scale.space not in failures[label]], of_label, seed)
-        for label, of_label in runs.items()
-    }
-    cards = {
-        label: replace(card, mean=None, interval=None) if failures[label] else card for label, card in cards.items()
-    }
-    ranked = sorted(cards.values(), key=lambda card: (card.mean is None, -(card.mean or 0.0), card.label))
-    places = mean_places(ranked)
-    scored = [card for card in ranked if card.mean is not None]
-    to_best = _compare_with(scored[0], scored[1:], scales, runs, seed) if scored else {}
-    return tuple(
-        BenchmarkRow(card, failures[card.label], places.get(card.label), to_best.get(card.label)) for card in ranked
-    )
-
-
-def _compare_with(
-    best: Scorecard,
-    others: Sequence[Scorecard],
-    scales: Sequence[SpaceScale],
-    runs: Mapping[str, Mapping[str, Sequence[RunResult]]],
-    seed: int,
-) -> dict[str, Comparison]:
-    """Comparisons with the best by label, with the differences of the scores as reported rather than the test's coarser ones."""
-    pairs = [
-        compare(scales, (card.label, runs[card.label]), (best.label, runs[best.label]), seed=seed) for card in others
-    ]
-    return {
-        card.label: replace(comparison, difference=(card.mean or 0.0) - (best.mean or 0.0))
-        for card, comparison in zip(others, holm(pairs), strict=True)
-    }
-
-
-def _failures(runs: Mapping[str, Sequence[RunResult]]) -> dict[str, str]:
-    bad = {space: next((run for run in made if not run.state.scorable), None) for space, made in runs.items()}
-    return {space: run.reason or run.state.value for space, run in bad.items() if run is not None}
-
-
-def _card(label: str, scales: Sequence[SpaceScale], runs: Mapping[str, Sequence[RunResult]], seed: int) -> Scorecard:
-    if not scales:
-        return Scorecard(label, None, None, {})
-    return scorecard(label, scales, runs, seed=seed)
 
 
 def _ignore(_: Event) -> None:

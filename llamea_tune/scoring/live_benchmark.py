@@ -9,21 +9,19 @@ import time
 from collections.abc import Sequence
 
 from llamea_tune.exceptions import MissingDependencyError, SettingsError, StrategyError
-from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, empty_trace
+from llamea_tune.execution import Contender, LocalExecutor
+from llamea_tune.runners.trace import RunResult, RunState, failed_run
 from llamea_tune.scoring.benchmark import (
     STAGE,
     Benchmark,
     BenchmarkSettings,
-    Observer,
-    PairDone,
-    PairStarted,
-    RunsDone,
-    benchmark_rows,
     check_entries,
-    thinned,
+    make_scorer,
 )
-from llamea_tune.scoring.contender import Contender
-from llamea_tune.scoring.schedule import Scorer
+from llamea_tune.scoring.benchmark_events import Observer, PairDone, PairStarted, RunsDone
+from llamea_tune.scoring.benchmark_rows import benchmark_rows
+from llamea_tune.scoring.ranks import thinned
+from llamea_tune.scoring.scorer import Scorer
 from llamea_tune.spaces.space import Space
 
 
@@ -55,16 +53,8 @@ def run_live_benchmark(
         raise SettingsError("--charge-own-compute is for recorded spaces; leave it out with --live")
     check_entries(contenders, spaces)
     runs: dict[str, dict[str, list[RunResult]]] = {}
-    with Scorer(
-        spaces,
-        repeats=settings.repeats,
-        seed=settings.seed,
-        jobs=jobs,
-        baseline=settings.baseline,
-        limits=settings.limits,
-        allow_weak=allow_weak,
-        stop_when_settled=settings.stop_when_settled,
-    ) as scorer:
+    with LocalExecutor(spaces, jobs=jobs, limits=settings.limits, allow_weak=allow_weak) as executor:
+        scorer = make_scorer(executor, settings)
         tables = {scale.space: scale.table for scale in scorer.scales}
         for contender in contenders:
             observe(PairStarted(contender.label, ", ".join(tables)))
@@ -85,7 +75,7 @@ def _runs(contender: Contender, scorer: Scorer, observe: Observer) -> dict[str, 
     try:
         made = scorer.run(contender, stage=STAGE, on_progress=lambda done, total: observe(RunsDone(done, total)))
     except (StrategyError, MissingDependencyError) as err:
-        failed = RunResult(empty_trace(), RunState.FAILED, str(err), RequestCounts(), float("nan"))
+        failed = failed_run(RunState.FAILED, str(err))
     else:
         bad = [run for of_space in made.values() for run in of_space if not run.state.scorable]
         if not bad:

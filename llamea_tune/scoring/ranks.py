@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from llamea_tune.runners.trace import Trace
+from llamea_tune.runners.trace import RunResult, Trace
 from llamea_tune.spaces.space import Space
 
 Floats = NDArray[np.float64]
@@ -86,3 +86,15 @@ def best_ranks(trace: Trace, table: RankTable, grid_us: Floats) -> Floats | NDAr
     """
     running = np.minimum.accumulate(np.concatenate(([table.worst], table.ranks_of(trace))))
     return np.asarray(running[np.searchsorted(trace.elapsed_us, grid_us, side="right")])
+
+
+def thinned(run: RunResult, table: RankTable) -> RunResult:
+    """A run of which only the measurements remain that improved on all before them.
+
+    It has the same best so far at every time, and takes next to no memory.
+    """
+    trace = run.trace
+    ranks = table.ranks_of(trace)
+    best_before = np.minimum.accumulate(np.concatenate(([table.worst], ranks)))[:-1]
+    better = ranks < best_before
+    return replace(run, trace=Trace(trace.indices[better], trace.costs[better], trace.elapsed_us[better]))

@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from llamea_tune.execution import Contender, Limits, NamedStrategy
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
-from llamea_tune.sandbox.program import Limits
-from llamea_tune.scoring.contender import Contender
 from llamea_tune.spaces.space import Space
 from llamea_tune.spaces.store import store_folder
 from llamea_tune.storage import atomic_file
@@ -87,13 +86,12 @@ def runs_key(
         "versions": package_versions(),
         "sources": [_sources_digest("kernel_tuner"), _sources_digest("llamea_tune")],
     }
-    if contender.program is None:
-        facts["strategy"] = contender.strategy
+    if isinstance(contender, NamedStrategy):
+        facts["strategy"] = contender.name
         facts["options"] = _sorted_repr(contender.options)
-        facts["file"] = _strategy_file_digest(contender.strategy or "")
+        facts["file"] = _strategy_file_digest(contender.name)
     else:
-        program = contender.program
-        facts["program"] = [program.code, program.class_name, _sorted_repr(program.hyperparameters)]
+        facts["program"] = [contender.code, contender.class_name, _sorted_repr(contender.hyperparameters)]
         facts["limits"] = asdict(limits)
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
@@ -210,7 +208,9 @@ def _sources_digest(package: str) -> str:
     spec = find_spec(package)
     folders = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
     if package == "llamea_tune":
-        folders = [folder / room for folder in folders for room in ("spaces", "runners", "sandbox", "scoring")]
+        folders = [
+            folder / room for folder in folders for room in ("spaces", "runners", "sandbox", "execution", "scoring")
+        ]
     digest = hashlib.sha256()
     for folder in folders:
         for path in sorted(folder.rglob("*.py")):

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 from kernel_tuner.searchspace import Searchspace
-from kernel_tuner.util import default_block_size_names, objective_default_map
 from numpy.typing import NDArray
 
 from llamea_tune.exceptions import SpaceFileError
+from llamea_tune.kernel_tuner_internals import default_block_size_names, objective_default_map
 from llamea_tune.spaces.recording import Recording, config_keys, without_repeats
 from llamea_tune.spaces.space import ParamValue, Space
 from llamea_tune.spaces.t1_file import T1Description

@@ -9,9 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kernel_tuner.interface import strategy_map
-
 from llamea_tune.exceptions import MissingDependencyError, StrategyError
+from llamea_tune.kernel_tuner_internals import strategy_map
 from llamea_tune.strategies.generated import GeneratedStrategy
 
 PYATF_PREFIX = "pyatf:"

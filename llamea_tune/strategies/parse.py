@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,11 +12,23 @@ from llamea_tune.exceptions import CandidateCodeError, StrategyError
 from llamea_tune.strategies.catalog import PYATF_PREFIX, check_options, resolve
 
 
-class NamedStrategy(NamedTuple):
-    """A strategy of the catalog, with `strategy_options` for it."""
+@dataclass(frozen=True)
+class NamedStrategy:
+    """A strategy of the catalog.
 
+    Attributes:
+        label: How tables name it.
+        name: Name in Kernel Tuner's strategy map (its own strategies, the generated ones) or `"pyatf:<technique>"`.
+        options: Its `strategy_options`.
+    """
+
+    label: str
     name: str
-    options: dict[str, Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_hyperparameters(self, values: Mapping[str, Any]) -> NamedStrategy:
+        """The strategy with some options set, beside those that are."""
+        return replace(self, options={**self.options, **values})
 
 
 class StrategyFile(NamedTuple):
@@ -44,7 +58,7 @@ def parse_strategy(text: str) -> NamedStrategy | StrategyFile:
     info = resolve(prefix + name.strip())
     options = _options(rest, text)
     check_options(info, options)
-    return NamedStrategy(info.name, options)
+    return NamedStrategy(text, info.name, options)
 
 
 def _options(text: str, whole: str) -> dict[str, Any]:

@@ -10,9 +10,8 @@ import os
 import warnings
 from pathlib import Path
 
-from kernel_tuner.interface import strategy_map
-
 from llamea_tune._bundled import bundled_path
+from llamea_tune.kernel_tuner_internals import strategy_map
 from llamea_tune.strategies.generated import GeneratedStrategy
 
 FOLDER_VARIABLE = "LLAMEA_TUNE_STRATEGIES"

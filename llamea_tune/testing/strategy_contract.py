@@ -24,9 +24,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernel_tuner.interface import strategy_map
-from kernel_tuner.runners.simulation import SimulationRunner
 
+from llamea_tune.kernel_tuner_internals import SimulationRunner, strategy_map
 from llamea_tune.spaces.space import FailureKind, ParamConfig, ParamValue, Space
 from llamea_tune.testing.cache_files import simulate, write_cache
 from llamea_tune.testing.spaces import synthetic_space

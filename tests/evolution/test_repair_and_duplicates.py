@@ -18,7 +18,7 @@ from llamea_tune.evolution.settings import Settings
 from llamea_tune.llm import Completion
 from llamea_tune.proposals import LLMProposer, ProposalTask
 from llamea_tune.proposals.prompt import render_prompt
-from llamea_tune.scoring import Scorer
+from llamea_tune.testing.local_scorer import local_scorer
 from llamea_tune.testing.proposer_contract import EXAMPLE_CODE
 from llamea_tune.testing.spaces import synthetic_space
 
@@ -71,7 +71,7 @@ def judge():
         replace(synthetic_space(seed, tune_params=params, kept=1.0), name=name)
         for seed, (name, params) in enumerate({"first": SMALL, "second": LARGER, "third": SMALL}.items())
     ]
-    with Scorer(spaces, repeats=3, seed=1) as scorer:
+    with local_scorer(spaces, repeats=3, seed=1) as scorer:
         yield Judge(scorer, {})
 
 

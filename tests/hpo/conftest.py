@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from llamea_tune.execution import NamedStrategy
 from llamea_tune.sandbox.program import Program
-from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.score import SpaceScale, space_scale
 from llamea_tune.spaces.space import Space
 from llamea_tune.testing.spaces import synthetic_space
@@ -63,10 +63,10 @@ def scales(spaces) -> list[SpaceScale]:
 @pytest.fixture
 def walker() -> Program:
     """A program with two tunable numbers and a switch, and an argument that is none; it fails with much patience."""
-    return Program(WALKER, "Walker")
+    return Program(WALKER, "Walker", label="walker")
 
 
 @pytest.fixture
-def hillclimber() -> Contender:
+def hillclimber() -> NamedStrategy:
     """A strategy of Kernel Tuner with eight settings in all."""
-    return Contender("greedy_mls", "greedy_mls")
+    return NamedStrategy("greedy_mls", "greedy_mls")

@@ -1,11 +1,15 @@
 """Tuning candidates within one allowance: never exceeded, shared by merit, the same whatever the jobs."""
 
+from dataclasses import replace
+
 import pytest
 
 from llamea_tune.candidate import Candidate, HyperparameterRange
+from llamea_tune.execution import Limits
 from llamea_tune.hpo.in_loop import LoopTuner
-from llamea_tune.hpo.pairs import PairRuns, ordered_pairs
-from llamea_tune.sandbox.program import Limits
+from llamea_tune.testing.local_scorer import local_scorer
+
+RUNS = 6  # of a trial: three on each of two spaces
 
 
 @pytest.fixture
@@ -21,9 +25,9 @@ def candidates(walker) -> list[Candidate]:
 
 
 @pytest.fixture
-def tuner(spaces, scales, tmp_path):
-    with PairRuns(spaces, scales, jobs=2, limits=Limits(wall_s=20)) as runs:
-        yield LoopTuner(runs, ordered_pairs(spaces, 3, 1), 8, 1, tmp_path / "studies")
+def tuner(spaces, tmp_path):
+    with local_scorer(spaces, jobs=2, limits=Limits(wall_s=20), repeats=1, seed=1) as scorer:
+        yield LoopTuner(scorer, 3, 8, 1, tmp_path / "studies")
 
 
 def test_the_allowance_is_kept_and_the_better_half_gets_more(candidates, tuner):
@@ -40,17 +44,17 @@ def test_the_allowance_is_kept_and_the_better_half_gets_more(candidates, tuner):
 
 
 def test_too_small_an_allowance_makes_no_trial(candidates, tuner):
-    assert tuner.tune_all(candidates, 4 * len(tuner.pairs) - 1) == []
+    assert tuner.tune_all(candidates, 4 * RUNS - 1) == []
     assert tuner.tune_all([], 1000) == []
     assert not tuner.folder.exists()
-    assert [entry.candidate_id for entry in tuner.tune_all(candidates, 4 * len(tuner.pairs) + 1)] == ["0000"]
+    assert [entry.candidate_id for entry in tuner.tune_all(candidates, 4 * RUNS + 1)] == ["0000"]
 
 
-def test_the_outcome_depends_on_neither_jobs_nor_interruptions(candidates, tuner, spaces, scales, tmp_path):
+def test_the_outcome_depends_on_neither_jobs_nor_interruptions(candidates, tuner, spaces, tmp_path):
     whole = tuner.tune_all(candidates[:2], 60)
     assert tuner.tune_all(candidates[:2], 60) == whole
-    with PairRuns(spaces, scales, jobs=1, limits=Limits(wall_s=20)) as runs:
-        other = LoopTuner(runs, tuner.pairs, tuner.trials, tuner.seed, tmp_path / "other")
+    with local_scorer(spaces, limits=Limits(wall_s=20), repeats=1, seed=1) as scorer:
+        other = replace(tuner, scorer=scorer, folder=tmp_path / "other")
 
         def interrupt(_key, _used):
             calls.append(None)

@@ -7,47 +7,41 @@ import optuna
 import pytest
 
 from llamea_tune.candidate import HyperparameterRange
+from llamea_tune.execution import NamedStrategy, Run
 from llamea_tune.hpo.study import make_pruner
 from llamea_tune.hpo.subject import Subject
-from llamea_tune.hpo.trial import TrialOutcome, run_trial
+from llamea_tune.hpo.trial import TrialOutcome, make_trial, trial_steps
+from llamea_tune.runners import RunBudget
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
-from llamea_tune.scoring.contender import Contender
 
 PAIRS = 40
 
 
-class RankedRuns:
-    """Runs that have found, from the start, the config of a rank that depends on the hyperparameter and the pair."""
+class RankedExecutor:
+    """Its runs have found, from the start, the config of a rank that depends on the hyperparameter and the seed."""
 
-    def __init__(self, scales, ranks):
-        self.scales = scales
+    def __init__(self, table, ranks):
+        self.order = np.argsort(table.ranks, kind="stable")
         self.ranks = ranks
-        self.made = 0
 
-    def run(self, contender, pairs):
-        self.made += len(pairs)
-        order = np.argsort(self.scales[0].table.ranks, kind="stable")
-        found = [int(order[self.ranks(contender.options["x"], pair.seed)]) for pair in pairs]
-        counts = RequestCounts()
-        return [
-            RunResult(Trace(np.array([i]), np.array([1.0]), np.array([1])), RunState.FINISHED, "", counts, 0.0)
-            for i in found
-        ]
+    def each(self, runs):
+        for run in runs:
+            found = int(self.order[self.ranks(run.contender.options["x"], run.seed)])
+            trace = Trace(np.array([found]), np.array([1.0]), np.array([1]))
+            yield run, RunResult(trace, RunState.FINISHED, "", RequestCounts(), 0.0)
 
 
 def outcomes(scales, ranks, values):
     """Trials of one hyperparameter with these values, in turn."""
-    from llamea_tune.hpo.pairs import Pair
-
     choices = tuple(range(len(values)))
-    subject = Subject(Contender("s", "s"), {"x": 0}, {"x": HyperparameterRange("categorical", choices=choices)})
-    runs = RankedRuns(scales, lambda x, pair: ranks(values[x], pair))
+    subject = Subject(NamedStrategy("s", "s"), {"x": 0}, {"x": HyperparameterRange("categorical", choices=choices)})
+    executor = RankedExecutor(scales[0].table, lambda x, pair: ranks(values[x], pair))
     with warnings.catch_warnings(action="ignore"):
         study = optuna.create_study(direction="maximize", pruner=make_pruner(True, 1))
         for x in choices:
             study.enqueue_trial({"x": x})
-        pairs = [Pair(0, number) for number in range(PAIRS)]
-        return [run_trial(study, subject, pairs, runs, slot) for slot in choices]
+        runs = [Run(subject.contender, 0, number, RunBudget()) for number in range(PAIRS)]
+        return [make_trial(executor, trial_steps(study, subject, runs, scales, slot)) for slot in choices]
 
 
 def test_what_is_clearly_worse_is_stopped_early(scales):

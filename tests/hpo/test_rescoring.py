@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from llamea_tune.execution import NamedStrategy
 from llamea_tune.hpo import FLOOR, StudyResult, TrialOutcome, TrialRecord, make_subject, rescore
-from llamea_tune.scoring import Contender, Scorer
+from llamea_tune.testing.local_scorer import local_scorer
 
 GOOD = {"popsize": 6, "maxiter": 100}
 BAD = {"popsize": 4, "maxiter": 2}
@@ -13,14 +14,14 @@ BAD = {"popsize": 4, "maxiter": 2}
 
 @pytest.fixture
 def scorer(spaces):
-    with Scorer(spaces, repeats=15, seed=1, jobs=2) as scorer:
+    with local_scorer(spaces, repeats=15, seed=1, jobs=2) as scorer:
         yield scorer
 
 
 @pytest.fixture
 def subject():
     """A genetic algorithm whose defaults end it early."""
-    found = make_subject(Contender("ga", "genetic_algorithm", {"mutation_chance": 30, "method": "single_point"}))
+    found = make_subject(NamedStrategy("ga", "genetic_algorithm", {"mutation_chance": 30, "method": "single_point"}))
     return replace(found, defaults={"popsize": 4, "maxiter": 4})
 
 
@@ -71,7 +72,7 @@ def test_progress_counts_all_runs(subject, scorer):
 
 
 def test_hyperparameters_that_fail_on_fresh_seeds_are_not_recommended(subject, scorer):
-    failing = replace(subject, contender=Contender("ga", "genetic_algorithm", {"method": "no such method"}))
+    failing = replace(subject, contender=NamedStrategy("ga", "genetic_algorithm", {"method": "no such method"}))
     rescored = rescore(failing, study(subject, (GOOD, 0.3)), scorer)
     assert rescored.gain is None
     assert not rescored.better

@@ -4,27 +4,27 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr
 
+from llamea_tune.execution import LocalExecutor, NamedStrategy
 from llamea_tune.hpo.objective import FLOOR, run_score
-from llamea_tune.hpo.pairs import PairRuns, ordered_pairs
+from llamea_tune.hpo.ordered_runs import ordered_runs
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace, empty_trace
-from llamea_tune.scoring import Contender, score
+from llamea_tune.scoring import score
 
 
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_means_over_runs_order_settings_as_the_score_of_all_runs_does(spaces, scales):
-    pairs = ordered_pairs(spaces, 12, seed=3)
     settings = [
-        Contender("ga", "genetic_algorithm", {"popsize": popsize, "mutation_chance": chance})
+        NamedStrategy("ga", "genetic_algorithm", {"popsize": popsize, "mutation_chance": chance})
         for popsize in (4, 12, 40)
         for chance in (5, 100)
     ]
-    settings += [Contender("sa", "simulated_annealing", {"T": T, "T_min": T / 100}) for T in (0.01, 0.1, 1.0, 10.0)]
+    settings += [NamedStrategy("sa", "simulated_annealing", {"T": T, "T_min": T / 100}) for T in (0.01, 0.1, 1.0, 10.0)]
     means, scores = [], []
-    with PairRuns(spaces, scales) as runs:
+    with LocalExecutor(spaces) as executor:
         for contender in settings:
-            made = runs.run(contender, pairs)
-            means.append(np.mean([run_score(scales[p.space], run) for p, run in zip(pairs, made, strict=True)]))
-            by_space = [[r.trace for p, r in zip(pairs, made, strict=True) if p.space == n] for n in range(2)]
+            made = dict(executor.each(ordered_runs(contender, spaces, scales, 12, seed=3)))
+            means.append(np.mean([run_score(scales[run.space], result) for run, result in made.items()]))
+            by_space = [[result.trace for run, result in made.items() if run.space == n] for n in range(2)]
             scores.append(np.mean([score(scale, traces) for scale, traces in zip(scales, by_space, strict=True)]))
     assert pearsonr(means, scores).statistic > 0.95
     assert kendalltau(means, scores).statistic > 0.75
@@ -39,11 +39,15 @@ def test_the_best_and_the_worst_run(spaces, scales):
     assert FLOOR <= nothing < 0.0
 
 
-def test_every_space_has_its_turn_before_any_comes_again(spaces):
-    pairs = ordered_pairs(spaces, 5, seed=1)
+def test_every_space_has_its_turn_before_any_comes_again(spaces, scales):
+    def planned(repeats, seed):
+        runs = ordered_runs(NamedStrategy("ga", "genetic_algorithm"), spaces, scales, repeats, seed)
+        return [(run.space, run.seed) for run in runs]
+
+    first = planned(5, seed=1)
     for start in range(0, 10, 2):
-        assert {pair.space for pair in pairs[start : start + 2]} == {0, 1}
-    assert len(set(pairs)) == 10
-    assert pairs == ordered_pairs(spaces, 5, seed=1)
-    assert pairs[:6] == ordered_pairs(spaces, 3, seed=1)
-    assert {pair.seed for pair in pairs}.isdisjoint(pair.seed for pair in ordered_pairs(spaces, 5, seed=2))
+        assert {space for space, _ in first[start : start + 2]} == {0, 1}
+    assert len(set(first)) == 10
+    assert first == planned(5, seed=1)
+    assert first[:6] == planned(3, seed=1)
+    assert {seed for _, seed in first}.isdisjoint(seed for _, seed in planned(5, seed=2))

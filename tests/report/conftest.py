@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from benchmark_samples import NAMES, SETTINGS
 
+from llamea_tune.execution import make_contender
 from llamea_tune.scoring.benchmark import Benchmark, run_benchmark
-from llamea_tune.scoring.entrants import make_contender
 from llamea_tune.scoring.results_store import ResultsStore
 from llamea_tune.spaces.space import Space
 from llamea_tune.testing.spaces import synthetic_space

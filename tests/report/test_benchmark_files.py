@@ -11,12 +11,12 @@ import pytest
 from benchmark_samples import NAMES, SETTINGS
 
 from llamea_tune.exceptions import SettingsError
+from llamea_tune.execution import make_contender
 from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
 from llamea_tune.report.benchmark_plot import benchmark_figure
 from llamea_tune.report.files import check_targets, report_of, write_bytes
 from llamea_tune.scoring.benchmark import run_benchmark
 from llamea_tune.scoring.benchmark_curves import score_curve
-from llamea_tune.scoring.entrants import make_contender
 
 SIGNATURES = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
 

@@ -12,15 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llamea_tune.exceptions import SettingsError
+from llamea_tune.execution import LocalExecutor, NamedStrategy, Program, make_contender
 from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
 from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
-from llamea_tune.sandbox.program import Program
-from llamea_tune.scoring import Scorer, benchmark, run_seed
-from llamea_tune.scoring.benchmark import STAGE, PairDone, RunsDone, run_benchmark, thinned
-from llamea_tune.scoring.contender import Contender
-from llamea_tune.scoring.entrants import make_contender
-from llamea_tune.scoring.ranks import best_ranks, rank_table
+from llamea_tune.scoring import benchmark, run_seed
+from llamea_tune.scoring.benchmark import STAGE, make_scorer, run_benchmark
+from llamea_tune.scoring.benchmark_events import PairDone, RunsDone
+from llamea_tune.scoring.ranks import best_ranks, rank_table, thinned
 from llamea_tune.scoring.results_store import ResultsStore
 from llamea_tune.spaces.space import Space
 from llamea_tune.testing.spaces import synthetic_space
@@ -40,10 +39,10 @@ class Once(OptAlg):
 """
 
 
-def once(does: str, space: Space, repeat: int) -> Contender:
+def once(does: str, space: Space, repeat: int) -> Program:
     """A program that does something else in one of its repeats."""
     seed = run_seed(SETTINGS.seed, space.content_hash, repeat, STAGE)
-    return Contender("once", program=Program(ONCE.format(seed=seed, does=does), "Once"))
+    return Program(ONCE.format(seed=seed, does=does), "Once", label="once")
 
 
 def as_text(outcome, spaces) -> str:
@@ -73,7 +72,8 @@ class Watch:
 
 
 def test_scores_are_those_of_the_scorer(outcome, small_spaces):
-    with Scorer(small_spaces, repeats=SETTINGS.repeats, seed=SETTINGS.seed, baseline=SETTINGS.baseline) as scorer:
+    with LocalExecutor(small_spaces) as executor:
+        scorer = make_scorer(executor, SETTINGS)
         for contender in CONTENDERS:
             expected = scorer.score(contender, stage=STAGE)
             row = next(row for row in outcome.rows if row.label == contender.label)
@@ -228,7 +228,7 @@ def test_another_seed_gives_other_runs(outcome, small_spaces, store):
 
 
 def test_a_strategy_ties_with_itself(small_spaces, store):
-    twins = [Contender("one", "mls"), Contender("other", "mls")]
+    twins = [NamedStrategy("one", "mls"), NamedStrategy("other", "mls")]
     rows = run_benchmark(twins, small_spaces, SETTINGS, store=store).rows
     assert rows[0].card.mean == rows[1].card.mean
     assert (rows[1].to_best.difference, rows[1].to_best.p_value) == (0.0, 1.0)
@@ -248,7 +248,7 @@ def test_a_failing_strategy_is_a_row_with_its_reason(small_spaces, store, strate
 
 
 def test_a_strategy_that_cannot_be_loaded_is_a_row(small_spaces, store):
-    outcome = run_benchmark([CONTENDERS[0], Contender("ghost", "pyatf:ghost")], small_spaces, SETTINGS, store=store)
+    outcome = run_benchmark([CONTENDERS[0], NamedStrategy("ghost", "pyatf:ghost")], small_spaces, SETTINGS, store=store)
     assert outcome.rows[1].label == "ghost"
     assert set(outcome.rows[1].failures) == {"small/one", "small/two"}
     assert outcome.rows[0].card.mean is not None

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from benchmark_samples import NAMES, SETTINGS
 
+from llamea_tune.execution import make_contender
 from llamea_tune.report.ioh_data import IohWriter, file_name
 from llamea_tune.runners.trace import RunState
-from llamea_tune.scoring.benchmark import PairDone, run_benchmark
-from llamea_tune.scoring.entrants import make_contender
+from llamea_tune.scoring.benchmark import run_benchmark
+from llamea_tune.scoring.benchmark_events import PairDone
 
 pytest.importorskip("ioh")
 

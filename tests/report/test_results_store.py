@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from llamea_tune.execution import NamedStrategy
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
 from llamea_tune.sandbox.program import Limits, Program
-from llamea_tune.scoring.contender import Contender
 from llamea_tune.scoring.results_store import ResultsStore, runs_key
 from llamea_tune.testing.spaces import synthetic_space
 
@@ -129,20 +129,20 @@ BASE = {"seed": 1, "limits": Limits(), "charged": False}
     "change", [{"seed": 2}, {"charged": True}, {"settled": True}], ids=lambda change: next(iter(change))
 )
 def test_settings_are_part_of_the_key(change):
-    contender = Contender("pso", "pso")
+    contender = NamedStrategy("pso", "pso")
     assert runs_key(contender, SPACE, **BASE) != runs_key(contender, SPACE, **{**BASE, **change})
 
 
 def test_strategy_options_and_content_are_part_of_the_key():
     contenders = [
-        Contender("x", "pso"),
-        Contender("x", "pso", {"popsize": 20}),
-        Contender("x", "pso", {"popsize": "20"}),
-        Contender("x", "mls"),
-        Contender("x", program=PROGRAM),
-        Contender("x", program=replace(PROGRAM, code="class A: 1")),
-        Contender("x", program=replace(PROGRAM, class_name="B")),
-        Contender("x", program=replace(PROGRAM, hyperparameters={"x": 2})),
+        NamedStrategy("x", "pso"),
+        NamedStrategy("x", "pso", {"popsize": 20}),
+        NamedStrategy("x", "pso", {"popsize": "20"}),
+        NamedStrategy("x", "mls"),
+        replace(PROGRAM, label="x"),
+        replace(PROGRAM, code="class A: 1", label="x"),
+        replace(PROGRAM, class_name="B", label="x"),
+        replace(PROGRAM, hyperparameters={"x": 2}, label="x"),
     ]
     spaces = [SPACE, synthetic_space(6)]
     keys = {runs_key(contender, space, **BASE) for contender in contenders for space in spaces}
@@ -150,13 +150,13 @@ def test_strategy_options_and_content_are_part_of_the_key():
 
 
 def test_names_are_no_part_of_the_key():
-    one = runs_key(Contender("pso", "pso"), SPACE, **BASE)
-    other = runs_key(Contender("swarm", "pso"), replace(SPACE, name="renamed", source="elsewhere"), **BASE)
+    one = runs_key(NamedStrategy("pso", "pso"), SPACE, **BASE)
+    other = runs_key(NamedStrategy("swarm", "pso"), replace(SPACE, name="renamed", source="elsewhere"), **BASE)
     assert one == other
 
 
 def test_limits_matter_for_programs_only():
     longer = {**BASE, "limits": Limits(wall_s=120.0)}
-    named, program = Contender("a", "pso"), Contender("b", program=PROGRAM)
+    named, program = NamedStrategy("a", "pso"), replace(PROGRAM, label="b")
     assert runs_key(named, SPACE, **BASE) == runs_key(named, SPACE, **longer)
     assert runs_key(program, SPACE, **BASE) != runs_key(program, SPACE, **longer)

@@ -16,7 +16,7 @@ import pytest
 from kernel_tuner import tune_kernel
 from kernel_tuner.searchspace import Searchspace
 
-from llamea_tune.scoring.generators import owned_generators
+from llamea_tune.sandbox.generators import owned_generators
 from llamea_tune.spaces import FailureKind, Space
 
 ERRORS = {

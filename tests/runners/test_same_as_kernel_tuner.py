@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from kernel_tuner_oracle import RecordedSpace, record_space
 
+from llamea_tune.execution import NamedStrategy, Run
+from llamea_tune.execution.named import PreparedSpace, run_named
 from llamea_tune.runners import RunBudget
-from llamea_tune.scoring.trusted import NamedRun, TrustedSpace, run_named
 from llamea_tune.spaces import load_space
 
 STRATEGIES = [
@@ -42,7 +43,7 @@ def assert_same(kernel_tuner_trace, trusted, recorded, strategy, seed, budget, c
     if budget.time_limit_us is not None:
         limits["time_limit"] = budget.time_limit_us / 1e6
     expected = kernel_tuner_trace(recorded, strategy, options | limits, seed)
-    run = run_named(trusted, NamedRun(strategy, options, seed, budget, cold=cold))
+    run = run_named(trusted, Run(NamedStrategy(strategy, strategy, options), 0, seed, budget, cold=cold))
     assert run.state.scorable, run.reason
     np.testing.assert_array_equal(run.trace.indices, [number for number, _ in expected])
     np.testing.assert_array_equal(run.trace.costs, [cost for _, cost in expected])
@@ -54,7 +55,7 @@ def assert_same(kernel_tuner_trace, trusted, recorded, strategy, seed, budget, c
     "budget", [RunBudget(max_fevals=40), RunBudget(time_limit_us=12_000_000)], ids=["max_fevals", "time_limit"]
 )
 def test_visits_the_same_configs_in_the_same_order(kernel_tuner_trace, recorded, strategy, budget):
-    trusted = TrustedSpace(recorded.space)
+    trusted = PreparedSpace(recorded.space)
     for seed in range(3):
         assert_same(kernel_tuner_trace, trusted, recorded, strategy, seed, budget, cold=seed == 0)
 
@@ -62,12 +63,12 @@ def test_visits_the_same_configs_in_the_same_order(kernel_tuner_trace, recorded,
 @pytest.mark.parametrize("strategy", ["genetic_algorithm", "simulated_annealing", "diff_evo", "pso"])
 def test_maximises_as_kernel_tuner_does(kernel_tuner_trace, tmp_path, strategy):
     recorded = record_space(tmp_path, 1, higher_is_better=True)
-    trusted = TrustedSpace(recorded.space)
+    trusted = PreparedSpace(recorded.space)
     assert_same(kernel_tuner_trace, trusted, recorded, strategy, 7, RunBudget(max_fevals=60), cold=False)
 
 
 def test_brute_force_visits_all_configs_in_the_same_order(kernel_tuner_trace, recorded):
-    trusted = TrustedSpace(recorded.space)
+    trusted = PreparedSpace(recorded.space)
     assert_same(kernel_tuner_trace, trusted, recorded, "brute_force", 0, RunBudget(), cold=False)
 
 
@@ -80,7 +81,7 @@ def test_visits_the_same_configs_on_the_hub(kernel_tuner_trace, tmp_path, hub, s
         cache = tmp_path / f"{name.replace('/', '_')}.json"
         cache.write_bytes(gzip.decompress(compressed.read_bytes()))
         recorded = RecordedSpace(load_space(compressed), cache)
-        trusted = TrustedSpace(recorded.space)
+        trusted = PreparedSpace(recorded.space)
         limit_us = int(100 * np.median(recorded.space.evaluation_times_s) * 1e6)
         for seed in range(5):
             for budget in (RunBudget(max_fevals=100), RunBudget(time_limit_us=limit_us)):

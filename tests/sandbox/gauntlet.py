@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 from adversaries import Adversary
 
-from llamea_tune.runners import RunResult
-from llamea_tune.sandbox import Limits, Program, RunJob, Sandbox
+from llamea_tune.runners import RunBudget, RunResult
+from llamea_tune.sandbox import Limits, Program, Sandbox
 from llamea_tune.spaces.space import Space
+from llamea_tune.testing.processes import children_of
 from llamea_tune.testing.spaces import synthetic_space
 
 LIMITS = Limits(wall_s=1.5, cpu_s=30, memory_mb=200)
@@ -55,7 +56,7 @@ class Gauntlet:
     def run(self, adversary: Adversary) -> tuple[RunResult, list[str]]:
         """Run an adversary; its result, and a sentence for everything that is not as it must be."""
         program = adversary.program(secret_file=str(self.secret_file), port=self.server.getsockname()[1])
-        result = self.sandbox.run(program, RunJob(0, seed=1, max_fevals=MAX_FEVALS))
+        result = self.sandbox.run(program, 0, 1, RunBudget(max_fevals=MAX_FEVALS))
         return result, [*_wrong_end(adversary, result), *self._damage()]
 
     def _damage(self) -> Iterator[str]:
@@ -65,22 +66,16 @@ class Gauntlet:
         with contextlib.suppress(BlockingIOError):
             self.server.accept()
             yield "it connected to the server"
-        for worker in self.sandbox._workers:
-            left = children_of(worker._process.pid) if worker._process else []
-            if left:
+        for zygote in children_of(os.getpid()):
+            if left := children_of(zygote):
                 yield f"it left processes {left}"
         after = honest_run(self.sandbox)
         if not same_trace(after, self.baseline):
             yield f"the next candidate is not as it was: {after}"
 
 
-def children_of(pid: int) -> list[str]:
-    """Ids of a process's children."""
-    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-
-
 def honest_run(sandbox: Sandbox) -> RunResult:
-    return sandbox.run(HONEST, RunJob(0, seed=5, max_fevals=MAX_FEVALS))
+    return sandbox.run(HONEST, 0, 5, RunBudget(max_fevals=MAX_FEVALS))
 
 
 def same_trace(one: RunResult, other: RunResult) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from llamea_tune.runners.trace import RunState
-from llamea_tune.sandbox import Limits, Program, RunJob, Sandbox
+from llamea_tune.runners import RunBudget, RunState
+from llamea_tune.sandbox import Limits, Program, Sandbox
 from llamea_tune.testing.live_spaces import pretend_live
 from llamea_tune.testing.spaces import synthetic_space
 
@@ -30,8 +30,8 @@ class Searcher(OptAlg):
 
 def run(idle_s: float, wall_s: float = 1.5):
     with Sandbox([SPACE], limits=Limits(wall_s=wall_s), allow_weak=True) as sandbox:
-        sandbox.run(Program(CODE, "Searcher"), RunJob(0, 1, max_fevals=1))  # start the zygote
-        return sandbox.run(Program(CODE, "Searcher", {"idle_s": idle_s}), RunJob(0, 1, max_fevals=12))
+        sandbox.run(Program(CODE, "Searcher"), 0, 1, RunBudget(max_fevals=1))  # start the zygote
+        return sandbox.run(Program(CODE, "Searcher", {"idle_s": idle_s}), 0, 1, RunBudget(max_fevals=12))
 
 
 def test_waiting_for_measurements_is_free():

@@ -21,7 +21,7 @@ from test_sandbox_runs import SAMPLE
 import llamea_tune
 from llamea_tune.exceptions import SandboxError, SettingsError
 from llamea_tune.runners import RunState
-from llamea_tune.sandbox import Layer, LayerStatus, RunJob, Sandbox, layers, seccomp
+from llamea_tune.sandbox import Layer, LayerStatus, Sandbox, layers, seccomp
 from llamea_tune.sandbox.linux import give_up_privileges_for_good, set_seccomp_filter
 from llamea_tune.sandbox.readable import readable_paths
 from llamea_tune.sandbox.worker import Worker, clean_environment
@@ -72,15 +72,15 @@ def test_a_weak_sandbox_refuses_unless_told_otherwise(space: Space, monkeypatch:
     start = Worker.start
     monkeypatch.setattr(Worker, "start", start_without_filter)
     with Sandbox([space]) as strict, pytest.raises(SandboxError, match=r"lacks seccomp filter \(switched off\)"):
-        strict.run(SAMPLE, RunJob(0, 1))
+        strict.run(SAMPLE, 0, 1)
     with Sandbox([space], allow_weak=True) as weak:
-        assert weak.run(SAMPLE, RunJob(0, 1)).state is RunState.FINISHED
+        assert weak.run(SAMPLE, 0, 1).state is RunState.FINISHED
 
 
 def test_a_python_that_does_not_start_is_one_clear_error(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("llamea_tune.sandbox.worker._BOOT", "raise ImportError('no kernel_tuner here')")
     with Sandbox([space]) as broken, pytest.raises(SandboxError, match="did not start: ImportError: no kernel_tuner"):
-        broken.run(SAMPLE, RunJob(0, 1))
+        broken.run(SAMPLE, 0, 1)
 
 
 def test_no_worker_is_an_error(space: Space) -> None:

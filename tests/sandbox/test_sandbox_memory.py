@@ -10,7 +10,7 @@ import pytest
 from test_sandbox_runs import short
 
 from llamea_tune.runners import RunState
-from llamea_tune.sandbox import Limits, Program, RunJob, Sandbox
+from llamea_tune.sandbox import Limits, Program, Sandbox
 from llamea_tune.spaces.space import Space
 from llamea_tune.testing.spaces import synthetic_space
 
@@ -58,8 +58,8 @@ def marked_space(name: str) -> Space:
 def test_the_memory_of_a_guest_holds_only_what_it_paid_for() -> None:
     with Sandbox([marked_space("first"), marked_space("second")], limits=Limits(memory_mb=1024)) as sandbox:
         earlier = short("for config in searchspace.get_random_sample(50): func(config)")
-        assert len(sandbox.run(earlier, RunJob(0, 1)).trace) == 50  # others' payments must be no find either
-        result = sandbox.run(short(SEARCHER), RunJob(0, 2))
+        assert len(sandbox.run(earlier, 0, 1).trace) == 50  # others' payments must be no find either
+        result = sandbox.run(short(SEARCHER), 0, 2)
     assert result.state is RunState.FAILED
     assert result.reason.startswith("ValueError: 3 paid, 3 costs, 0 unpaid, 0 times")
 
@@ -67,5 +67,5 @@ def test_the_memory_of_a_guest_holds_only_what_it_paid_for() -> None:
 def test_the_search_finds_what_is_there(evolver: Program) -> None:
     planted = "import numpy as np\nhidden = (np.arange(0x3FF001, 0x3FF006) << 40 | 0x5EC2E7C057)\n"
     with Sandbox([marked_space("only")], limits=Limits(memory_mb=1024)) as sandbox:
-        result = sandbox.run(short(planted + SEARCHER.strip()), RunJob(0, 2))
+        result = sandbox.run(short(planted + SEARCHER.strip()), 0, 2)
     assert "5 unpaid" in result.reason or "4 unpaid" in result.reason

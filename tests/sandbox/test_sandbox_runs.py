@@ -10,21 +10,23 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import EVOLVER
-from gauntlet import children_of, same_trace
+from gauntlet import same_trace
 from kernel_tuner.strategies.wrapper import OptAlgWrapper
 
 from llamea_tune.exceptions import SandboxError
 from llamea_tune.runners import CachedRunner, Meter, RunBudget, RunState
 from llamea_tune.runners.session import run_strategy
-from llamea_tune.sandbox import Limits, Program, RunJob, Sandbox
+from llamea_tune.sandbox import Limits, Program, Sandbox
 from llamea_tune.sandbox.generators import own_generators
 from llamea_tune.spaces.searchspace import build_searchspace
 from llamea_tune.spaces.space import Space
+from llamea_tune.testing.processes import alive, children_of, wait_until
 from llamea_tune.testing.spaces import synthetic_space
 
 HEAD = "from kernel_tuner.strategies.wrapper import OptAlg\n\nclass Short(OptAlg):\n"
@@ -40,15 +42,27 @@ SAMPLE = short("for config in searchspace.get_random_sample(4): func(config)")
 LOOP = short("while True: pass")
 
 
+@pytest.fixture
+def zygote() -> Callable[[], int]:
+    """Gives the process of the one sandbox that the test started."""
+    others = children_of(os.getpid())
+
+    def find() -> int:
+        (pid,) = alive(children_of(os.getpid()) - others)
+        return pid
+
+    return find
+
+
 def test_a_run_does_not_depend_on_those_before_it(space: Space) -> None:
     """Nor on what they import: scipy's statistics draw numbers when they are imported, and Kernel Tuner imports them late."""
     latin = short("for config in searchspace.get_LHS_sample(8): func(config)")
     learner = Program("import sklearn.ensemble\n" + SAMPLE.code, "Short")
     with Sandbox([space]) as alone:
-        expected = alone.run(latin, RunJob(0, 5))
+        expected = alone.run(latin, 0, 5)
     with Sandbox([space]) as after_another:
-        assert len(after_another.run(learner, RunJob(0, 5)).trace) == 4
-        assert same_trace(after_another.run(latin, RunJob(0, 5)), expected)
+        assert len(after_another.run(learner, 0, 5).trace) == 4
+        assert same_trace(after_another.run(latin, 0, 5), expected)
     assert len(expected.trace) == 8
 
 
@@ -66,7 +80,7 @@ def test_a_run_is_bit_for_bit_that_of_the_same_process(
     strategy = OptAlgWrapper(namespace["Evolver"]())
     run_strategy(strategy, build_searchspace(space.tune_params, space.value_indices), meter, seed=seed)
 
-    result = sandbox.run(evolver, RunJob(0, seed, **budget))
+    result = sandbox.run(evolver, 0, seed, RunBudget(**budget))
     expected = meter.trace()
     assert result.reason == ""
     assert result.state is (RunState.BUDGET_SPENT if meter.done else RunState.STALLED)
@@ -78,20 +92,20 @@ def test_a_run_is_bit_for_bit_that_of_the_same_process(
 
 
 def test_hyperparameters_reach_the_candidate(sandbox: Sandbox, evolver: Program) -> None:
-    job = RunJob(0, 3, max_fevals=40)
-    default = sandbox.run(evolver, job)
-    same = sandbox.run(Program(evolver.code, "Evolver", {"population": 12, "mutation": 0.3}), job)
-    other = sandbox.run(Program(evolver.code, "Evolver", {"population": 20}), job)
+    budget = RunBudget(max_fevals=40)
+    default = sandbox.run(evolver, 0, 3, budget)
+    same = sandbox.run(evolver.with_hyperparameters({"population": 12, "mutation": 0.3}), 0, 3, budget)
+    other = sandbox.run(evolver.with_hyperparameters({"population": 20}), 0, 3, budget)
     assert same_trace(default, same)
     assert not same_trace(default, other)
-    assert sandbox.run(Program(evolver.code, "Evolver", {"colour": 1}), job).state is RunState.FAILED
+    assert sandbox.run(evolver.with_hyperparameters({"colour": 1}), 0, 3, budget).state is RunState.FAILED
 
 
 def test_strings_hash_alike_in_every_process(space: Space, sandbox: Sandbox) -> None:
     by_hash = short("for config in list(set(searchspace.list))[:10]: func(config)")
-    first = sandbox.run(by_hash, RunJob(0, 1))
+    first = sandbox.run(by_hash, 0, 1)
     with Sandbox([space]) as other:
-        assert same_trace(other.run(by_hash, RunJob(0, 1)), first)
+        assert same_trace(other.run(by_hash, 0, 1), first)
 
 
 def test_booleans_are_numbered_by_value_inside() -> None:
@@ -107,28 +121,28 @@ def test_booleans_are_numbered_by_value_inside() -> None:
         """
     )
     with Sandbox([synthetic_space(0, tune_params=params, kept=1.0)]) as own:
-        result = own.run(checking, RunJob(0, 1))
+        result = own.run(checking, 0, 1)
     assert (result.reason, len(result.trace)) == ("", 8)
 
 
 def test_own_compute_is_the_time_of_the_process(sandbox: Sandbox) -> None:
     busy = short("import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass\n")
-    assert 0.4 <= sandbox.run(busy, RunJob(0, 1)).own_compute_s < 1.5
-    idle = sandbox.run(short("import time; time.sleep(0.4)"), RunJob(0, 1))
+    assert 0.4 <= sandbox.run(busy, 0, 1).own_compute_s < 1.5
+    idle = sandbox.run(short("import time; time.sleep(0.4)"), 0, 1)
     assert 0.0 < idle.own_compute_s < 0.3
 
 
 @pytest.mark.parametrize("deaf", ["", "import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"])
 def test_a_cpu_limit_ends_a_busy_candidate(space: Space, deaf: str) -> None:
     with Sandbox([space], limits=Limits(wall_s=60, cpu_s=0.5)) as strict:
-        result = strict.run(short(f"{deaf}while True: pass"), RunJob(0, 1))
+        result = strict.run(short(f"{deaf}while True: pass"), 0, 1)
     assert result.state is RunState.TIMED_OUT
     assert result.reason == "used more than 0.5 s of CPU time"
     assert result.own_compute_s < 3
 
 
 def test_an_error_says_what_and_where(sandbox: Sandbox) -> None:
-    result = sandbox.run(short("def inner(x):\n    return x[1]\ninner([0])"), RunJob(0, 1))
+    result = sandbox.run(short("def inner(x):\n    return x[1]\ninner([0])"), 0, 1)
     assert result.state is RunState.FAILED
     assert result.reason == "IndexError: list index out of range (line 6 in inner)"
 
@@ -143,7 +157,7 @@ def test_an_error_after_the_end_is_an_error_still(sandbox: Sandbox) -> None:
             return {}["best"]
         """
     )
-    result = sandbox.run(careless, RunJob(0, 1, max_fevals=5))
+    result = sandbox.run(careless, 0, 1, RunBudget(max_fevals=5))
     assert result.state is RunState.FAILED
     assert "KeyError" in result.reason
     assert len(result.trace) == 5
@@ -169,7 +183,7 @@ def test_scikit_learn_works_inside(sandbox: Sandbox, model: str) -> None:
         func(searchspace.get_random_neighbor(configs[best], neighbor_method="Hamming"))
         """
     )
-    result = sandbox.run(learner, RunJob(0, 1))
+    result = sandbox.run(learner, 0, 1)
     assert (result.state, result.reason) == (RunState.FINISHED, "")
     assert 20 <= len(result.trace) <= 21
 
@@ -181,50 +195,21 @@ def test_late_imports_work_inside(sandbox: Sandbox) -> None:
             __import__(name)
         """
     )
-    assert sandbox.run(late, RunJob(0, 1)).reason == ""
+    assert sandbox.run(late, 0, 1).reason == ""
 
 
-def test_jobs_run_at_the_same_time_and_results_keep_their_order(sandbox: Sandbox, evolver: Program) -> None:
-    jobs = [RunJob(number % 2, seed=number, max_fevals=30) for number in range(8)]
-    together = sandbox.run_all(evolver, jobs)
-    assert len(together) == len(jobs)
-    for job, result in zip(jobs, together, strict=True):
-        assert same_trace(result, sandbox.run(evolver, job))
-
-
-def test_the_list_ends_with_the_first_failed_run(sandbox: Sandbox) -> None:
-    picky = short(
-        """
-        for config in searchspace.get_random_sample(3): func(config)
-        if func.tuning_options.seed in (3, 6): raise ValueError(func.tuning_options.seed)
-        """
-    )
-    jobs = [RunJob(0, seed) for seed in range(10)]
-    results = sandbox.run_all(picky, jobs)
-    assert [result.state for result in results] == [RunState.FINISHED] * 3 + [RunState.FAILED]
-    assert results[-1].reason.startswith("ValueError: 3")
-
-
-def test_a_failure_ends_the_runs_after_it_early(sandbox: Sandbox) -> None:
-    either = short("if func.tuning_options.seed: import time; time.sleep(60)\nraise ValueError")
+def test_a_run_that_is_no_longer_wanted_ends_early(sandbox: Sandbox) -> None:
+    stop = threading.Event()
+    threading.Timer(0.5, stop.set).start()
     start = time.monotonic()
-    assert len(sandbox.run_all(either, [RunJob(0, seed) for seed in range(6)])) == 1
+    assert not sandbox.run(LOOP, 0, 1, RunBudget(), stop).state.scorable
     assert time.monotonic() - start < 10
-
-
-def test_each_run_is_given_when_it_is_done_and_giving_up_ends_the_rest(sandbox: Sandbox) -> None:
-    first_is_slow = short("import time; time.sleep(60 if func.tuning_options.seed == 0 else 0)")
-    start = time.monotonic()
-    runs = sandbox.each_run(first_is_slow, [RunJob(0, seed) for seed in range(5)])
-    assert sorted(next(runs)[0] for _ in range(4)) == [1, 2, 3, 4]
-    runs.close()
-    assert time.monotonic() - start < 20
-    assert sandbox.run(SAMPLE, RunJob(0, 1)).state is RunState.FINISHED  # it can still be used
+    assert sandbox.run(SAMPLE, 0, 1).state is RunState.FINISHED  # it can still be used
 
 
 def test_threads_may_share_a_sandbox(sandbox: Sandbox) -> None:
     results = []
-    threads = [threading.Thread(target=lambda: results.append(sandbox.run(SAMPLE, RunJob(0, 1)))) for _ in range(6)]
+    threads = [threading.Thread(target=lambda: results.append(sandbox.run(SAMPLE, 0, 1))) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -234,110 +219,61 @@ def test_threads_may_share_a_sandbox(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_dead_zygote_is_replaced(space: Space) -> None:
+def test_a_dead_zygote_is_replaced(space: Space, zygote: Callable[[], int]) -> None:
     with Sandbox([space], limits=Limits(wall_s=20)) as fragile:
-        before = fragile.run(SAMPLE, RunJob(0, 1))
-        os.kill(fragile._workers[0]._process.pid, signal.SIGKILL)
-        assert same_trace(fragile.run(SAMPLE, RunJob(0, 1)), before)
+        before = fragile.run(SAMPLE, 0, 1)
+        os.kill(zygote(), signal.SIGKILL)
+        assert same_trace(fragile.run(SAMPLE, 0, 1), before)
 
-        murder = threading.Timer(0.5, lambda: os.kill(fragile._workers[0]._process.pid, signal.SIGKILL))
+        murder = threading.Timer(0.5, lambda: os.kill(zygote(), signal.SIGKILL))
         murder.start()  # in the middle of a run, which is then made again
         slow = short("import time; time.sleep(1.5)\nfor config in searchspace.get_random_sample(4): func(config)")
-        assert fragile.run(slow, RunJob(0, 1)).state is RunState.FINISHED
+        assert fragile.run(slow, 0, 1).state is RunState.FINISHED
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_guest_dies_with_its_zygote(space: Space) -> None:
+def test_a_guest_dies_with_its_zygote(space: Space, zygote: Callable[[], int]) -> None:
     with Sandbox([space], limits=Limits(wall_s=20)) as fragile:
-        fragile.run(SAMPLE, RunJob(0, 1))
+        fragile.run(SAMPLE, 0, 1)
         errors: list[SandboxError] = []
 
         def run() -> None:
             try:
-                fragile.run(LOOP, RunJob(0, 1))
+                fragile.run(LOOP, 0, 1)
             except SandboxError as error:
                 errors.append(error)
 
         thread = threading.Thread(target=run)
         thread.start()
-        zygote = fragile._workers[0]._process.pid
-        guest = _wait_for(lambda: children_of(zygote))[0]
+        (guest,) = wait_until(lambda: children_of(zygote()))
         fragile.close()
         thread.join(timeout=10)
         assert len(errors) == 1
-        _wait_for(lambda: not Path(f"/proc/{guest}").exists())
+        wait_until(lambda: not alive([guest]))
 
 
-def test_a_closed_sandbox_leaves_nothing_and_says_so(space: Space) -> None:
+def test_a_closed_sandbox_leaves_nothing_and_says_so(space: Space, zygote: Callable[[], int]) -> None:
     closed = Sandbox([space])
-    closed.run(SAMPLE, RunJob(0, 1))
-    pid = closed._workers[0]._process.pid
+    closed.run(SAMPLE, 0, 1)
+    pid = zygote()
     closed.close()
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    assert not alive([pid])
     with pytest.raises(SandboxError, match="closed"):
-        closed.run(SAMPLE, RunJob(0, 1))
-
-
-def test_interrupting_the_host_ends_everything_at_once(tmp_path: Path) -> None:
-    script = tmp_path / "host.py"
-    script.write_text(
-        textwrap.dedent(
-            f"""
-            from llamea_tune.sandbox import Limits, Program, RunJob, Sandbox
-            from llamea_tune.testing.spaces import synthetic_space
-
-            with Sandbox([synthetic_space(1)], jobs=2, limits=Limits(wall_s=60)) as sandbox:
-                sandbox.run_all(Program({SAMPLE.code!r}, "Short"), [RunJob(0, 1), RunJob(0, 2)])
-                print(*(worker._process.pid for worker in sandbox._workers), flush=True)
-                sandbox.run_all(Program({LOOP.code!r}, "Short"), [RunJob(0, 1)] * 4)
-            """
-        )
-    )
-    host = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert host.stdout is not None
-    zygotes = [int(pid) for pid in host.stdout.readline().split()]
-    time.sleep(0.5)
-    start = time.monotonic()
-    host.send_signal(signal.SIGINT)
-    _, errors = host.communicate(timeout=20)
-    assert time.monotonic() - start < 5
-    assert "KeyboardInterrupt" in errors
-    assert len(zygotes) == 2
-    for pid in zygotes:
-        with pytest.raises(ProcessLookupError):
-            os.kill(pid, 0)
+        closed.run(SAMPLE, 0, 1)
 
 
 def test_a_zygote_ends_when_its_host_is_gone(tmp_path: Path) -> None:
     script = tmp_path / "host.py"
     script.write_text(
         "import os, signal\n"
-        "from llamea_tune.sandbox import Program, RunJob, Sandbox\n"
+        "from llamea_tune.sandbox import Program, Sandbox\n"
+        "from llamea_tune.testing.processes import children_of\n"
         "from llamea_tune.testing.spaces import synthetic_space\n"
         "sandbox = Sandbox([synthetic_space(1)])\n"
-        f"sandbox.run(Program({SAMPLE.code!r}, 'Short'), RunJob(0, 1))\n"
-        "print(sandbox._workers[0]._process.pid, flush=True)\n"
+        f"sandbox.run(Program({SAMPLE.code!r}, 'Short'), 0, 1)\n"
+        "print(*children_of(os.getpid()), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
-    pid = int(done.stdout)
-
-    def is_gone() -> bool:
-        try:
-            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-        except OSError:
-            return True
-
-    _wait_for(is_gone)
-
-
-def _wait_for(condition, timeout_s: float = 10.0):
-    """The first true answer within a time."""
-    give_up = time.monotonic() + timeout_s
-    while time.monotonic() < give_up:
-        answer = condition()
-        if answer:
-            return answer
-        time.sleep(0.02)
-    raise AssertionError("it did not happen in time")
+    (pid,) = map(int, done.stdout.split())
+    wait_until(lambda: not alive([pid]))

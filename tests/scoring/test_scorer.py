@@ -1,13 +1,9 @@
 from __future__ import annotations
 
 import math
-import os
 import random
-import signal
-import subprocess
-import sys
 import textwrap
-import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,11 +11,12 @@ from kernel_tuner.interface import strategy_map
 from kernel_tuner.strategies.common import CostFunc
 
 from llamea_tune.exceptions import SettingsError, StrategyError
+from llamea_tune.execution import NamedStrategy, Program, Run
+from llamea_tune.execution.named import PreparedSpace, run_named
 from llamea_tune.runners import RunBudget
 from llamea_tune.runners.trace import RunState
-from llamea_tune.sandbox.program import Program
-from llamea_tune.scoring import Contender, Scorer, run_seed
-from llamea_tune.scoring.trusted import NamedRun, TrustedSpace, run_named
+from llamea_tune.scoring import run_seed
+from llamea_tune.testing.local_scorer import local_scorer
 from llamea_tune.testing.spaces import synthetic_space
 
 SPACES = [synthetic_space(0, name="a"), synthetic_space(1, name="b", higher_is_better=True)]
@@ -46,21 +43,13 @@ def same_runs(one, other):
     return True
 
 
-def alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 @pytest.mark.parametrize("strategy", ["genetic_algorithm", "diff_evo", "pyatf:random"])
 def test_results_do_not_depend_on_the_number_of_jobs(strategy):
     pytest.importorskip("pyatf")
     made = []
     for jobs in (1, 3):
-        with Scorer(SPACES, repeats=4, seed=5, jobs=jobs) as scorer:
-            made.append((scorer.run(Contender("x", strategy)), scorer.score(Contender("x", strategy))))
+        with local_scorer(SPACES, repeats=4, seed=5, jobs=jobs) as scorer:
+            made.append((scorer.run(NamedStrategy("x", strategy)), scorer.score(NamedStrategy("x", strategy))))
     assert same_runs(made[0][0], made[1][0])
     assert [entry.score for entry in made[0][1].spaces.values()] == [
         entry.score for entry in made[1][1].spaces.values()
@@ -69,25 +58,26 @@ def test_results_do_not_depend_on_the_number_of_jobs(strategy):
 
 
 def test_all_contenders_get_the_same_seeds_and_another_stage_fresh_ones():
-    with Scorer(SPACES, repeats=3, seed=5) as scorer:
-        first = scorer.run(Contender("a", "random_sample"))
-        again = scorer.run(Contender("b", "random_sample"))
-        fresh = scorer.run(Contender("a", "random_sample"), stage="rescore")
-        more = scorer.run(Contender("a", "random_sample"), repeats=5)
+    with local_scorer(SPACES, repeats=3, seed=5) as scorer:
+        first = scorer.run(NamedStrategy("a", "random_sample"))
+        again = scorer.run(NamedStrategy("b", "random_sample"))
+        fresh = scorer.run(NamedStrategy("a", "random_sample"), stage="rescore")
+        more = scorer.run(NamedStrategy("a", "random_sample"), repeats=5)
     assert same_runs(first, again)
     assert not np.array_equal(first["a"][0].trace.indices, fresh["a"][0].trace.indices)
     assert same_runs(first, {name: runs[:3] for name, runs in more.items()})
-    trusted = TrustedSpace(SPACES[0])
+    trusted = PreparedSpace(SPACES[0])
     budget = RunBudget(scorer.scales[0].budget.time_limit_us)
-    by_hand = run_named(trusted, NamedRun("random_sample", {}, run_seed(5, SPACES[0].content_hash, 1), budget))
+    run = Run(NamedStrategy("x", "random_sample"), 0, run_seed(5, SPACES[0].content_hash, 1), budget)
+    by_hand = run_named(trusted, run)
     np.testing.assert_array_equal(by_hand.trace.indices, first["a"][1].trace.indices)
 
 
 def test_programs_are_scored_beside_named_strategies():
     told = []
-    with Scorer(SPACES, repeats=5, seed=5, jobs=2, allow_weak=True) as scorer:
-        card = scorer.score(Contender("blind", program=PROGRAM), on_progress=lambda *args: told.append(args))
-        named = scorer.score(Contender("random", "random_sample"))
+    with local_scorer(SPACES, repeats=5, seed=5, jobs=2, allow_weak=True) as scorer:
+        card = scorer.score(replace(PROGRAM, label="blind"), on_progress=lambda *args: told.append(args))
+        named = scorer.score(NamedStrategy("random", "random_sample"))
     assert card.failure is None
     assert card.spaces.keys() == named.spaces.keys()
     assert abs(card.mean) < 1.0
@@ -97,8 +87,8 @@ def test_programs_are_scored_beside_named_strategies():
 
 def test_a_failing_program_is_a_failure_with_a_reason():
     broken = Program(PROGRAM.code.replace("func.budget_spent_fraction < 1", "undefined < 1"), "Blind")
-    with Scorer(SPACES, repeats=5, seed=5, allow_weak=True) as scorer:
-        card = scorer.score(Contender("broken", program=broken))
+    with local_scorer(SPACES, repeats=5, seed=5, allow_weak=True) as scorer:
+        card = scorer.score(replace(broken, label="broken"))
     assert card.failure is RunState.FAILED
     assert "undefined" in card.reason
     assert card.mean is None
@@ -111,8 +101,8 @@ def test_to_ask_for_what_is_no_config_is_a_failure(wrong):
     code = PROGRAM.code.replace(
         "func(searchspace.get_random_sample(1)[0])", f"config = searchspace.list[0]; func({wrong})"
     )
-    with Scorer(SPACES, repeats=5, seed=5, allow_weak=True) as scorer:
-        card = scorer.score(Contender("mapping", program=Program(code, "Blind")))
+    with local_scorer(SPACES, repeats=5, seed=5, allow_weak=True) as scorer:
+        card = scorer.score(replace(Program(code, "Blind"), label="mapping"))
     assert card.failure is RunState.FAILED
     assert "func takes a tuple of values, in the order block_size_x, block_size_y" in card.reason
     assert "(line 7 in __call__)" in card.reason
@@ -126,16 +116,16 @@ def test_a_named_strategy_that_does_so_fails_too(monkeypatch):
                 func(dict(zip(searchspace.param_names, searchspace.list[0], strict=True)))
 
     monkeypatch.setitem(strategy_map, "mapping", Mapping())
-    with Scorer(SPACES, repeats=5, seed=5) as scorer:
-        card = scorer.score(Contender("mapping", "mapping"))
+    with local_scorer(SPACES, repeats=5, seed=5) as scorer:
+        card = scorer.score(NamedStrategy("mapping", "mapping"))
     assert card.failure is RunState.FAILED
     assert "it was given {'block_size_x':" in card.reason
 
 
 def test_a_failing_strategy_is_a_failure_with_a_reason():
-    with Scorer(SPACES, repeats=3, seed=5, jobs=2) as scorer:
-        card = scorer.score(Contender("typo", "genetic_algorithm", {"popsise": 3}))
-        good = scorer.score(Contender("right", "genetic_algorithm", {"popsize": 4}))
+    with local_scorer(SPACES, repeats=3, seed=5, jobs=2) as scorer:
+        card = scorer.score(NamedStrategy("typo", "genetic_algorithm", {"popsise": 3}))
+        good = scorer.score(NamedStrategy("right", "genetic_algorithm", {"popsize": 4}))
     assert card.failure is RunState.FAILED
     assert "popsise" in card.reason
     assert good.failure is None
@@ -143,42 +133,42 @@ def test_a_failing_strategy_is_a_failure_with_a_reason():
 
 def test_progress_reaches_the_end():
     told = []
-    with Scorer(SPACES, repeats=3, seed=5, jobs=2) as scorer:
-        scorer.score(Contender("a", "mls"), on_progress=lambda done, total: told.append((done, total)))
+    with local_scorer(SPACES, repeats=3, seed=5, jobs=2) as scorer:
+        scorer.score(NamedStrategy("a", "mls"), on_progress=lambda done, total: told.append((done, total)))
     assert told == [(i, 6) for i in range(1, 7)]
 
 
 def test_random_search_spends_its_whole_budget_and_the_greedy_ones_more_than_a_hundred():
-    with Scorer(SPACES, repeats=2, seed=5) as scorer:
+    with local_scorer(SPACES, repeats=2, seed=5) as scorer:
         for strategy in ("random_sample", "mls", "greedy_ils"):
-            runs = scorer.run(Contender("x", strategy))
+            runs = scorer.run(NamedStrategy("x", strategy))
             assert {run.state for made in runs.values() for run in made} == {RunState.BUDGET_SPENT}, strategy
             assert all(run.counts.paid > 100 for run in runs["b"])
 
 
 def test_bayesian_optimization_gets_the_device_that_it_asks_for():
     options = {"max_fevals": 25, "popsize": 10}
-    with Scorer(SPACES[:1], repeats=1, seed=1) as scorer:
-        [run] = scorer.run(Contender("bayes_opt", "bayes_opt", options))[SPACES[0].name]
+    with local_scorer(SPACES[:1], repeats=1, seed=1) as scorer:
+        [run] = scorer.run(NamedStrategy("bayes_opt", "bayes_opt", options))[SPACES[0].name]
     assert run.reason == ""
     assert len(run.trace) == 25
 
 
 def test_options_may_limit_a_run_as_in_kernel_tuner():
-    with Scorer(SPACES[:1], repeats=1, seed=5) as scorer:
-        runs = scorer.run(Contender("x", "genetic_algorithm", {"max_fevals": 7}))
+    with local_scorer(SPACES[:1], repeats=1, seed=5) as scorer:
+        runs = scorer.run(NamedStrategy("x", "genetic_algorithm", {"max_fevals": 7}))
         assert runs["a"][0].counts.paid == 7
         with pytest.raises(StrategyError, match="above 0"):
-            scorer.run(Contender("x", "genetic_algorithm", {"max_fevals": 0}))
+            scorer.run(NamedStrategy("x", "genetic_algorithm", {"max_fevals": 0}))
 
 
 def test_own_compute_is_measured_once_a_space_and_charged_when_asked():
-    with Scorer(SPACES, repeats=3, seed=5) as scorer:
-        runs = scorer.run(Contender("x", "adaptive_tabu_greywolf"))
+    with local_scorer(SPACES, repeats=3, seed=5) as scorer:
+        runs = scorer.run(NamedStrategy("x", "adaptive_tabu_greywolf"))
     assert [math.isnan(run.own_compute_s) for run in runs["a"]] == [False, True, True]
     assert runs["a"][0].own_compute_s > 0.0
-    with Scorer(SPACES, repeats=3, seed=5, charge_own_compute=True) as scorer:
-        charged = scorer.run(Contender("x", "adaptive_tabu_greywolf"))
+    with local_scorer(SPACES, repeats=3, seed=5, charge_own_compute=True) as scorer:
+        charged = scorer.run(NamedStrategy("x", "adaptive_tabu_greywolf"))
     run, free = charged["a"][1].trace, runs["a"][1].trace
     n = min(len(run), len(free))
     np.testing.assert_array_equal(run.indices[:n], free.indices[:n])
@@ -191,8 +181,8 @@ def test_the_callers_generators_are_left_alone():
     random.seed(1)
     np.random.seed(1)
     states = random.getstate(), np.random.get_state()[1].tolist()
-    with Scorer(SPACES, repeats=1, seed=5) as scorer:
-        scorer.score(Contender("x", "random_sample"))
+    with local_scorer(SPACES, repeats=1, seed=5) as scorer:
+        scorer.score(NamedStrategy("x", "random_sample"))
     assert (random.getstate(), np.random.get_state()[1].tolist()) == states
 
 
@@ -202,45 +192,18 @@ def test_the_callers_generators_are_left_alone():
         ({"spaces": []}, "distinct names"),
         ({"spaces": [SPACES[0], SPACES[0]]}, "distinct names"),
         ({"repeats": 0}, "at least one repeat"),
-        ({"jobs": 0}, "one job"),
         ({"baseline": "none"}, "unknown baseline"),
     ],
 )
 def test_unusable_settings_are_refused(arguments, message):
-    with pytest.raises(SettingsError, match=message):
-        Scorer(**({"spaces": SPACES, "repeats": 1, "seed": 0} | arguments))
+    with (
+        pytest.raises(SettingsError, match=message),
+        local_scorer(**({"spaces": SPACES, "repeats": 1, "seed": 0} | arguments)),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("strategy", ["no_such_thing", "pyatf:no_such_thing"])
 def test_unknown_strategies_are_refused(strategy):
-    with Scorer(SPACES, repeats=1, seed=0) as scorer, pytest.raises(StrategyError, match="no_such_thing"):
-        scorer.score(Contender("x", strategy))
-
-
-INTERRUPTED = """
-import sys
-from llamea_tune.scoring import Contender, Scorer
-from llamea_tune.testing.spaces import synthetic_space
-
-spaces = [synthetic_space(0)]
-with Scorer(spaces, repeats=100_000, seed=0, jobs=2) as scorer:
-    def tell(done, total):
-        if done == 3:
-            print(*[process.pid for process in scorer._workers._processes.values()], flush=True)
-    scorer.score(Contender("x", "adaptive_tabu_greywolf"), on_progress=tell)
-"""
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_no_process_outlives_an_interrupted_scorer(how):
-    with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        workers = [int(pid) for pid in process.stdout.readline().split()]
-        assert len(workers) == 2
-        process.send_signal(how)
-        started = time.monotonic()
-        assert process.wait(timeout=30) != 0
-        while any(alive(pid) for pid in workers) and time.monotonic() - started < 30:
-            time.sleep(0.05)
-        assert not any(alive(pid) for pid in workers)
+    with local_scorer(SPACES, repeats=1, seed=0) as scorer, pytest.raises(StrategyError, match="no_such_thing"):
+        scorer.score(NamedStrategy("x", strategy))

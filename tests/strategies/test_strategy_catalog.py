@@ -52,7 +52,7 @@ def test_options_of_a_strategy_that_lacks_a_package(own_strategy_map):
     own_strategy_map["lacking"] = _LazyStrategyModule("lacking", "no_such_package.lacking")
     with pytest.raises(MissingDependencyError, match="no_such_package"):
         parse_strategy("lacking:popsize=3")
-    assert parse_strategy("lacking") == NamedStrategy("lacking", {})
+    assert parse_strategy("lacking") == NamedStrategy("lacking", "lacking", {})
 
 
 NAMED = {
@@ -77,7 +77,7 @@ NAMED = {
 
 @pytest.mark.parametrize("text", NAMED)
 def test_named_strategies(text):
-    assert parse_strategy(text) == NamedStrategy(*NAMED[text])
+    assert parse_strategy(text) == NamedStrategy(text, *NAMED[text])
 
 
 def test_class_in_a_file(exported):
@@ -108,9 +108,15 @@ def test_what_is_wrong_is_said(text):
 
 
 NEEDING = """
-class Needing:
+from kernel_tuner.strategies.wrapper import OptAlg
+
+
+class Needing(OptAlg):
     def __init__(self, rate, *, step, size=3):
-        pass
+        super().__init__()
+
+    def __call__(self, func, searchspace):
+        func(searchspace.list[0])
 """
 
 

@@ -1,22 +1,24 @@
-"""Contenders from strategies as people write them."""
+"""Contenders: whatever can be run on a space and compared."""
 
 from __future__ import annotations
 
 from llamea_tune.sandbox.program import Program
-from llamea_tune.scoring.contender import Contender
 from llamea_tune.strategies.parse import NamedStrategy, parse_strategy
+
+Contender = NamedStrategy | Program
+"""A named strategy, run as it is in a process of its own, or a candidate's code, run in the sandbox.
+
+Both have a `label`, which tables name it by, and `with_hyperparameters(values)`.
+"""
 
 
 def make_contender(text: str) -> Contender:
     """Make a contender from a strategy as written on a command line; see `parse_strategy`.
-
-    A named strategy runs in-process, a class in a file runs in the sandbox.
 
     Raises:
         StrategyError: The strategy or one of its options is unknown, or the file or its class is not there.
     """
     parsed = parse_strategy(text)
     if isinstance(parsed, NamedStrategy):
-        return Contender(label=text, strategy=parsed.name, options=parsed.options)
-    code = parsed.path.read_text(encoding="utf-8")
-    return Contender(label=text, program=Program(code, parsed.class_name, parsed.options))
+        return parsed
+    return Program(parsed.path.read_text(encoding="utf-8"), parsed.class_name, parsed.options, label=text)

@@ -11,15 +11,17 @@ They get as many as the budget can pay for, unless their options say otherwise.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from kernel_tuner.interface import strategy_map
 
 from llamea_tune.exceptions import LlameaTuneError, MissingDependencyError, StrategyError
+from llamea_tune.execution.pyatf_technique import PREFIX, PyatfTechnique
+from llamea_tune.execution.run import Run
+from llamea_tune.execution.time_limit import ClockStopped, process_ends_after
+from llamea_tune.kernel_tuner_internals import strategy_map
 from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.compute import ComputeClock
 from llamea_tune.runners.fast_searchspace import FastSearchspace
@@ -27,42 +29,17 @@ from llamea_tune.runners.live_space import LiveSpace, runner_for
 from llamea_tune.runners.meter import Meter, RunBudget
 from llamea_tune.runners.session import Tunable, run_strategy
 from llamea_tune.runners.trace import RunResult, RunState
-from llamea_tune.scoring.generators import owned_generators
-from llamea_tune.scoring.pyatf_technique import PREFIX, PyatfTechnique
-from llamea_tune.scoring.time_limit import ClockStopped, process_ends_after
+from llamea_tune.sandbox.generators import owned_generators
 from llamea_tune.spaces.searchspace import build_searchspace
 from llamea_tune.spaces.space import Space
+from llamea_tune.strategies.parse import NamedStrategy
 
 _LIMITED_BY_DEFAULT = frozenset(
     {"bayes_opt", "greedy_ils", "greedy_mls", "mls", "nsga2", "nsga3", "ordered_greedy_mls"}
 )
 
 
-@dataclass(frozen=True)
-class NamedRun:
-    """One run of a named strategy.
-
-    Attributes:
-        strategy: Its name, see `Contender`.
-        options: Its `strategy_options`.
-        seed: Seed of the run's generators.
-        budget: What it may spend.
-        cold: Whether to measure the strategy's own compute, with cold neighbour caches as in a real tuning run.
-        charged: Whether its own compute is charged to the run's clock; then it is measured too.
-        limit_s: Wall-clock seconds after which its process is ended, which must be a worker; None for no limit. What live
-            measurements take is left out.
-    """
-
-    strategy: str
-    options: Mapping[str, Any]
-    seed: int
-    budget: RunBudget
-    cold: bool = False
-    charged: bool = False
-    limit_s: float | None = None
-
-
-class TrustedSpace:
+class PreparedSpace:
     """A space made ready for many runs in one process."""
 
     def __init__(self, space: Space) -> None:
@@ -85,7 +62,7 @@ class TrustedSpace:
 
 
 def find_strategy(name: str) -> Tunable:
-    """The strategy of a name, see `Contender`; loaded, so that loading it is not taken for its own compute.
+    """The strategy of a name, see `NamedStrategy`; loaded, so that loading it is not taken for its own compute.
 
     Raises:
         StrategyError: The name is unknown.
@@ -103,8 +80,14 @@ def find_strategy(name: str) -> Tunable:
     return strategy
 
 
-def run_named(trusted: TrustedSpace, run: NamedRun) -> RunResult:
+def run_named(space: PreparedSpace, run: Run, limit_s: float | None = None) -> RunResult:
     """Run a named strategy once.
+
+    Args:
+        space: The run's space.
+        run: What to run, with which seed and budget.
+        limit_s: Wall-clock seconds after which this process is ended, which must be a worker; None for no limit. What
+            live measurements take is left out.
 
     Returns:
         The run; an error that the strategy raises makes it a failed one.
@@ -112,19 +95,21 @@ def run_named(trusted: TrustedSpace, run: NamedRun) -> RunResult:
     Raises:
         StrategyError: There is no such strategy, or its options limit the budget to nothing.
     """
-    strategy, budget = find_strategy(run.strategy), _budget(run)
-    meter = Meter(trusted.runner, budget)
+    named = run.contender
+    assert isinstance(named, NamedStrategy), "candidates run in the sandbox only"
+    strategy, budget = find_strategy(named.name), _budget(named, run.budget)
+    meter = Meter(space.runner, budget)
     compute = ComputeClock(meter.charge if run.charged else None) if run.cold or run.charged else None
-    trusted.searchspace.begin_run(cold=compute is not None)
+    space.searchspace.begin_run(cold=compute is not None)
     state, reason = RunState.FINISHED, ""
     try:
-        with process_ends_after(run.limit_s), owned_generators(run.seed):
+        with process_ends_after(limit_s), owned_generators(run.seed):
             run_strategy(
                 strategy,
-                trusted.searchspace,
+                space.searchspace,
                 meter,
-                name=run.strategy,
-                strategy_options=_options(trusted, run, budget),
+                name=named.name,
+                strategy_options=_options(space, named, budget),
                 seed=run.seed,
                 compute=compute,
             )
@@ -140,29 +125,29 @@ def run_named(trusted: TrustedSpace, run: NamedRun) -> RunResult:
     return RunResult(meter.trace(), state, reason, meter.counts(), own_compute_s)
 
 
-def _budget(run: NamedRun) -> RunBudget:
-    """The run's budget within the limits that its options set, which Kernel Tuner enforces too."""
-    time_limit_us, max_fevals = run.budget.time_limit_us, run.budget.max_fevals
-    if "time_limit" in run.options:
-        time_limit_us = min(time_limit_us or sys.maxsize, round(_positive(run, "time_limit") * 1e6))
-    if "max_fevals" in run.options:
-        max_fevals = min(max_fevals or sys.maxsize, int(_positive(run, "max_fevals")))
-    return replace(run.budget, time_limit_us=time_limit_us, max_fevals=max_fevals)
+def _budget(named: NamedStrategy, budget: RunBudget) -> RunBudget:
+    """The run's budget within the limits that the options set, which Kernel Tuner enforces too."""
+    time_limit_us, max_fevals = budget.time_limit_us, budget.max_fevals
+    if "time_limit" in named.options:
+        time_limit_us = min(time_limit_us or sys.maxsize, round(_positive(named, "time_limit") * 1e6))
+    if "max_fevals" in named.options:
+        max_fevals = min(max_fevals or sys.maxsize, int(_positive(named, "max_fevals")))
+    return replace(budget, time_limit_us=time_limit_us, max_fevals=max_fevals)
 
 
-def _positive(run: NamedRun, option: str) -> float:
-    value = run.options[option]
+def _positive(named: NamedStrategy, option: str) -> float:
+    value = named.options[option]
     if not isinstance(value, int | float) or not value > 0:
-        raise StrategyError(f"the option {option} of {run.strategy} must be a number above 0, not {value!r}")
+        raise StrategyError(f"the option {option} of {named.name} must be a number above 0, not {value!r}")
     return value
 
 
-def _options(trusted: TrustedSpace, run: NamedRun, budget: RunBudget) -> dict[str, Any]:
-    options = dict(run.options)
-    if budget.max_fevals is not None and run.strategy != "brute_force":  # which refuses it
+def _options(space: PreparedSpace, named: NamedStrategy, budget: RunBudget) -> dict[str, Any]:
+    options = dict(named.options)
+    if budget.max_fevals is not None and named.name != "brute_force":  # which refuses it
         options.setdefault("max_fevals", budget.max_fevals)
-    elif run.strategy == "random_sample":
-        options.setdefault("fraction", trusted.most_evaluations(budget) / trusted.space.size)
-    elif run.strategy in _LIMITED_BY_DEFAULT:
-        options.setdefault("max_fevals", trusted.most_evaluations(budget))
+    elif named.name == "random_sample":
+        options.setdefault("fraction", space.most_evaluations(budget) / space.space.size)
+    elif named.name in _LIMITED_BY_DEFAULT:
+        options.setdefault("max_fevals", space.most_evaluations(budget))
     return options

@@ -7,10 +7,10 @@ import time
 import pytest
 from kernel_tuner.interface import strategy_map
 
+from llamea_tune.execution import Limits, NamedStrategy
 from llamea_tune.runners.trace import RunState
-from llamea_tune.sandbox.program import Limits
-from llamea_tune.scoring import Contender, Scorer
 from llamea_tune.testing.live_spaces import pretend_live
+from llamea_tune.testing.local_scorer import local_scorer
 from llamea_tune.testing.spaces import synthetic_space
 
 SPACES = [synthetic_space(0, name="a"), synthetic_space(1, name="b")]
@@ -35,23 +35,23 @@ class Slow:
 @pytest.mark.parametrize("wait", [True, False])
 def test_a_strategy_that_takes_too_long_has_timed_out(monkeypatch, wait):
     monkeypatch.setitem(strategy_map, "slow", Slow(60, wait))
-    with Scorer(SPACES, repeats=3, seed=5, jobs=2, limits=Limits(named_s=1.0)) as scorer:
+    with local_scorer(SPACES, repeats=3, seed=5, jobs=2, limits=Limits(named_s=1.0)) as scorer:
         started = time.monotonic()
-        card = scorer.score(Contender("slow", "slow"))
+        card = scorer.score(NamedStrategy("slow", "slow"))
         assert time.monotonic() - started < 20
         assert (card.failure, card.reason) == (RunState.TIMED_OUT, "ran longer than 1 s")
         assert card.mean is None
-        assert scorer.score(Contender("mls", "mls")).mean is not None
+        assert scorer.score(NamedStrategy("mls", "mls")).mean is not None
 
 
 def test_the_limit_is_for_each_run(monkeypatch):
     monkeypatch.setitem(strategy_map, "slow", Slow(0.7, wait=True))
-    with Scorer(SPACES, repeats=2, seed=5, limits=Limits(named_s=2.5)) as scorer:
-        assert scorer.score(Contender("slow", "slow")).failure is None
+    with local_scorer(SPACES, repeats=2, seed=5, limits=Limits(named_s=2.5)) as scorer:
+        assert scorer.score(NamedStrategy("slow", "slow")).failure is None
 
 
 def test_live_measurements_do_not_count():
     live = pretend_live(SPACES[0], sample=80, seconds=0.4)
-    with Scorer([live], repeats=1, seed=5, limits=Limits(named_s=1.5)) as scorer:
-        [run] = scorer.run(Contender("random", "random_sample", {"max_fevals": 6}))[live.name]
+    with local_scorer([live], repeats=1, seed=5, limits=Limits(named_s=1.5)) as scorer:
+        [run] = scorer.run(NamedStrategy("random", "random_sample", {"max_fevals": 6}))[live.name]
     assert (run.state, run.counts.paid) == (RunState.BUDGET_SPENT, 6)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from llamea_tune.exceptions import StrategyError
+from llamea_tune.execution import NamedStrategy, Run
+from llamea_tune.execution.named import PreparedSpace, run_named
+from llamea_tune.execution.pyatf_technique import ConfigTree, PyatfTechnique
 from llamea_tune.runners import RunBudget
-from llamea_tune.scoring.pyatf_technique import ConfigTree, PyatfTechnique
-from llamea_tune.scoring.trusted import NamedRun, TrustedSpace, run_named
 from llamea_tune.spaces import build_searchspace
 from llamea_tune.testing.spaces import synthetic_space
 
@@ -26,8 +27,9 @@ TECHNIQUES = [
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
 def test_every_technique_runs_and_repeats(technique):
-    trusted = TrustedSpace(SPACE)
-    runs = [run_named(trusted, NamedRun(f"pyatf:{technique}", {}, 3, RunBudget(max_fevals=40))) for _ in range(2)]
+    trusted = PreparedSpace(SPACE)
+    run = Run(NamedStrategy("x", f"pyatf:{technique}"), 0, 3, RunBudget(max_fevals=40))
+    runs = [run_named(trusted, run) for _ in range(2)]
     assert runs[0].state.scorable, runs[0].reason
     assert 1 < runs[0].counts.paid <= 40
     assert runs[0].counts.invalid == 0

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from kernel_tuner.searchspace import Searchspace
-from kernel_tuner.strategies.common import CostFunc
 
 from llamea_tune._imports import require
 from llamea_tune.exceptions import StrategyError
+from llamea_tune.kernel_tuner_internals import CostFunc
 from llamea_tune.runners.evaluation import FAILED_COST
 
 PREFIX = "pyatf:"

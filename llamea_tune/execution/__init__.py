@@ -1,0 +1,24 @@
+"""RUN: contenders on spaces, with seeds and budgets.
+
+An `Executor` makes runs and gives their results as they finish: a `LocalExecutor` in processes of this machine.
+"""
+
+from llamea_tune.execution.contender import Contender, make_contender
+from llamea_tune.execution.executor import Executor, RunResults, each_until_failure
+from llamea_tune.execution.local import LocalExecutor
+from llamea_tune.execution.run import Run
+from llamea_tune.sandbox.program import Limits, Program
+from llamea_tune.strategies.parse import NamedStrategy
+
+__all__ = [
+    "Contender",
+    "Executor",
+    "Limits",
+    "LocalExecutor",
+    "NamedStrategy",
+    "Program",
+    "Run",
+    "RunResults",
+    "each_until_failure",
+    "make_contender",
+]
