@@ -147,10 +147,12 @@ def benchmark(
         with live.opened_spaces(spaces, Reading(t1, objective, salvage), lives, quiet=quiet) as loaded:
             progress = BenchmarkProgress(contenders, loaded, repeats, quiet=quiet)
             with progress, IohWriter(ioh) if ioh else nullcontext() as writer:
-                make = run_live_benchmark if lives else partial(run_benchmark, store=store, fresh=fresh)
+                make = (
+                    partial(run_live_benchmark, contenders, loaded)
+                    if lives
+                    else partial(run_benchmark, contenders, [space.known for space in loaded], store=store, fresh=fresh)
+                )
                 outcome = make(
-                    contenders,
-                    loaded,
                     settings,
                     jobs=jobs or live.default_jobs(loaded),
                     allow_weak=allow_weak_sandbox,

@@ -154,7 +154,4 @@ def sampling_lines(*, quiet: bool) -> OnSampled | None:
 
 def default_jobs(spaces: Sequence[Space]) -> int:
     """One run per core; but one in all where a CPU kernel is measured live, which everything else would disturb."""
-    from llamea_tune.runners.live_space import LiveSpace
-
-    on_cpu = any(isinstance(space, LiveSpace) and space.on_cpu for space in spaces)
-    return 1 if on_cpu else os.cpu_count() or 1
+    return 1 if any(space.on_cpu for space in spaces) else os.cpu_count() or 1

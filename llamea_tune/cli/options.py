@@ -9,7 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from llamea_tune.execution import Limits
-    from llamea_tune.spaces import Reading, Space
+    from llamea_tune.spaces import Reading, RecordedSpace
 
 RIVALS = "simulated_annealing,genetic_algorithm,diff_evo,pso,random_sample"
 
@@ -70,7 +70,7 @@ def limits(timeout: float | None) -> Limits:
     return Limits() if timeout is None else Limits(wall_s=timeout, cpu_s=timeout, named_s=timeout)
 
 
-def load(spaces: list[str] | None, reading: Reading) -> list[Space]:
+def load(spaces: list[str] | None, reading: Reading) -> list[RecordedSpace]:
     """Load the spaces that a command names, or the bundled ones.
 
     Raises:

@@ -13,7 +13,7 @@ from llamea_tune.cli import options, spaces_fetch, spaces_record
 from llamea_tune.cli.console import escape, out, print_json, print_table
 
 if TYPE_CHECKING:
-    from llamea_tune.spaces import Space
+    from llamea_tune.spaces import RecordedSpace
 
 _LIST_HELP = """
 List search spaces: the bundled ones, or those in files, folders and globs.
@@ -158,7 +158,7 @@ def convert_space(
         out.print(escape(str(target)), soft_wrap=True)
 
 
-def _facts(space: Space) -> dict[str, Any]:
+def _facts(space: RecordedSpace) -> dict[str, Any]:
     """What a list of spaces tells of one, None where nothing can be scored on it."""
     import numpy as np
 

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
+from functools import singledispatch
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,17 @@ from llamea_tune.exceptions import RunDirectoryError, SettingsError
 from llamea_tune.execution import LocalExecutor
 from llamea_tune.llm.options import LLMOptions
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
-from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
 from llamea_tune.scoring import Scorer
-from llamea_tune.spaces import Reading, Space, describe, landscape_features, load_space
+from llamea_tune.spaces import (
+    LandscapeFeatures,
+    Reading,
+    RecordedSpace,
+    Space,
+    describe,
+    landscape_features,
+    load_space,
+)
 from llamea_tune.wording import counted
 
 
@@ -90,7 +98,7 @@ def run_spaces(run: RunDirectory, on_sampled: OnSampled | None = None) -> Iterat
         yield spaces
 
 
-def _loaded(record: Mapping[str, Any]) -> Space:
+def _loaded(record: Mapping[str, Any]) -> RecordedSpace:
     return load_space(
         Path(record["source"]),
         t1=Path(record["t1"]) if record["t1"] else None,
@@ -185,10 +193,21 @@ def _descriptions(scorer: Scorer, settings: Settings) -> list[str]:
             space,
             level,
             budget_s=scale.budget.time_limit_us / 1e6,
-            features=landscape_features(space) if level == "space" and not isinstance(space, LiveSpace) else None,
+            features=_landscape(space) if level == "space" else None,
         )
         for space, scale in zip(scorer.spaces, scorer.scales, strict=True)
     ]
+
+
+@singledispatch
+def _landscape(_: Space) -> LandscapeFeatures | None:
+    """What is told of a landscape: nothing where only a sample of it is known."""
+    return None
+
+
+@_landscape.register
+def _known_landscape(space: RecordedSpace) -> LandscapeFeatures:
+    return landscape_features(space)
 
 
 def _space_record(space: Space, reading: Reading) -> dict[str, Any]:
@@ -200,5 +219,5 @@ def _space_record(space: Space, reading: Reading) -> dict[str, Any]:
         "salvage": reading.salvage,
         "content_hash": space.content_hash,
         "configs": space.size,
-        "live": dict(space.opened_as) if isinstance(space, LiveSpace) else None,
+        "live": space.opened_as,
     }

@@ -25,7 +25,7 @@ from llamea_tune.kernel_tuner_internals import strategy_map
 from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.compute import ComputeClock
 from llamea_tune.runners.fast_searchspace import FastSearchspace
-from llamea_tune.runners.live_space import LiveSpace, runner_for
+from llamea_tune.runners.live_space import runner_for
 from llamea_tune.runners.meter import Meter, RunBudget
 from llamea_tune.runners.session import Tunable, run_strategy
 from llamea_tune.runners.trace import RunResult, RunState
@@ -45,13 +45,13 @@ class PreparedSpace:
     def __init__(self, space: Space) -> None:
         self.space = space
         runner = runner_for(space)
-        self.runner = ClockStopped(runner) if isinstance(space, LiveSpace) else runner
+        self.runner = ClockStopped(runner) if runner.takes_time else runner
         self.searchspace = build_searchspace(space.tune_params, space.value_indices, FastSearchspace)
 
     @cached_property
     def shortest_first_us(self) -> np.ndarray:
-        """Clock after the quickest measurements of the space, one after the other."""
-        return np.cumsum(np.sort(measurement_times_us(self.space)))
+        """Clock after the quickest measurements of the space, one after the other; a sample stands for all configs."""
+        return np.cumsum(np.sort(np.resize(measurement_times_us(self.space.known), self.space.size)))
 
     def most_evaluations(self, budget: RunBudget) -> int:
         """How many measurements a budget can pay for at most."""

@@ -34,6 +34,8 @@ def ran_out(exit_code: int | None) -> bool:
 class ClockStopped:
     """A runner whose measurements take real time, which the limit leaves out."""
 
+    takes_time = True
+
     def __init__(self, runner: Runner) -> None:
         self.size = runner.size
         self._measure = runner.measure

@@ -81,7 +81,7 @@ def _space_json(space: Space, scale: SpaceScale) -> dict[str, Any]:
         "name": space.name,
         "content_hash": space.content_hash,
         "configs": space.size,
-        "valid": int(space.valid.sum()),
+        "valid": round(float(space.known.valid.mean()) * space.size),
         "evaluations": scale.budget.evaluations,
         "time_limit_s": scale.budget.time_limit_us / 1e6,
     }

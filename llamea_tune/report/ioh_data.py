@@ -71,8 +71,9 @@ class IohWriter:
         """The space as a problem over the indices of its parameters' values."""
         if space.name not in self._problems:
             kind = self._ioh.OptimizationType
-            optimum = -space.optimum if space.higher_is_better else space.optimum
-            where = space.value_indices[int(np.nanargmin(space.costs))].tolist()
+            known = space.known
+            optimum = -known.optimum if space.higher_is_better else known.optimum
+            where = known.value_indices[int(np.nanargmin(known.costs))].tolist()
             problem = self._ioh.wrap_problem(
                 lambda _: next(self._replayed),
                 name=file_name(space.name),
@@ -113,7 +114,7 @@ def objective_values(space: Space, trace: Trace) -> np.ndarray:
     Returns:
         Shape `(n,)`.
     """
-    costs = np.where(np.isfinite(trace.costs), trace.costs, np.nanmax(space.costs))
+    costs = np.where(np.isfinite(trace.costs), trace.costs, np.nanmax(space.known.costs))
     return -costs if space.higher_is_better else costs
 
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llamea_tune.runners.protocol import Measurement
-from llamea_tune.spaces.space import FailureKind, Space
+from llamea_tune.spaces.space import FailureKind, RecordedSpace
 
 
-def measurement_times_us(space: Space) -> NDArray[np.int64]:
+def measurement_times_us(space: RecordedSpace) -> NDArray[np.int64]:
     """What each measurement costs on a run's clock, in whole microseconds, each stage rounded by itself.
 
     Args:
@@ -24,7 +24,9 @@ def measurement_times_us(space: Space) -> NDArray[np.int64]:
 class CachedRunner:
     """Looks measurements up; stateless, so one serves every run on its space."""
 
-    def __init__(self, space: Space) -> None:
+    takes_time = False
+
+    def __init__(self, space: RecordedSpace) -> None:
         """Prepare plain lists, which are faster to look one element up in than arrays."""
         self._costs: list[float] = space.costs.tolist()
         self._failures = [FailureKind(kind) for kind in space.failures]

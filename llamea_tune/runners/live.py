@@ -35,6 +35,8 @@ class LiveRunner:
     Configs are numbered as in `KernelFolder.param_configs`. Every request is measured; `RecordingRunner` remembers.
     """
 
+    takes_time = True
+
     def __init__(self, kernel: KernelFolder, *, device: int = 0, iterations: int = 7, seed: int = 0) -> None:
         """Start the device.
 

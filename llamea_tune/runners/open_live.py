@@ -20,7 +20,7 @@ from llamea_tune.runners.live import LiveRunner
 from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.measuring import MeasuringService
 from llamea_tune.runners.protocol import Measurement
-from llamea_tune.spaces.space import ParamValue, Space
+from llamea_tune.spaces.space import ParamValue, RecordedSpace
 from llamea_tune.wording import counted
 
 SMALLEST_SAMPLE = 10
@@ -144,21 +144,21 @@ def _space(
         "restrictions": kernel.restrictions,
         "objective": "time",
         "higher_is_better": False,
-        "has_times": True,
         "content_hash": hashlib.sha256(f"{kernel.fingerprint} {device_name} {len(order)}".encode()).hexdigest(),
         "source": str(cache),
     }
-    sample = Space(
-        **facts, value_indices=value_indices[order], costs=costs, failures=failures, stage_times_ms=stage_times_ms
+    sample = RecordedSpace(
+        **facts,
+        value_indices=value_indices[order],
+        costs=costs,
+        failures=failures,
+        stage_times_ms=stage_times_ms,
+        has_times=True,
     )
     reference = service.lowest_cost() if live.reference is None else live.reference
-    drawn = np.random.default_rng(_SAMPLE_SEED).integers(len(order), size=len(value_indices))
     return LiveSpace(
         **facts,
         value_indices=value_indices,
-        costs=costs[drawn],
-        failures=failures[drawn],
-        stage_times_ms=stage_times_ms[drawn],
         runner=service.client(),
         sample=sample,
         reference=reference,

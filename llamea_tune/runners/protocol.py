@@ -29,5 +29,9 @@ class Runner(Protocol):
     def size(self) -> int:
         """Number of configs that can be asked for: 0 to size - 1."""
 
+    @property
+    def takes_time(self) -> bool:
+        """Whether measuring takes real time, which limits on how long a strategy may compute leave out."""
+
     def measure(self, index: int) -> Measurement:
         """Measure config number `index`. The caller counts and pays; a runner keeps no budget."""

@@ -20,6 +20,8 @@ class RecordingRunner:
     measurements don't disturb each other; what is recorded is served without waiting.
     """
 
+    takes_time = True
+
     def __init__(self, live: LiveRunner, cache: Path) -> None:
         """Open the cache file, or start one.
 

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from llamea_tune.exceptions import SandboxError, SettingsError
-from llamea_tune.runners.live_space import LiveSpace, runner_for
+from llamea_tune.runners.live_space import runner_for
 from llamea_tune.runners.meter import Meter, RunBudget
 from llamea_tune.runners.trace import RunResult, RunState
 from llamea_tune.sandbox.conduct import conduct
@@ -95,14 +95,14 @@ class Sandbox:
             SandboxError: The sandbox is closed, cannot be started, or is weaker than required.
         """
         runner = self._runners[space]
-        objective, live = self._spaces[space].objective, isinstance(self._spaces[space], LiveSpace)
+        objective = self._spaces[space].objective
         assignment = Assignment(program.code, program.class_name, program.hyperparameters, objective, seed)
         stop = stop or threading.Event()
         for _ in range(_ATTEMPTS):
             meter = Meter(runner, budget)
             with self._lease() as worker:
                 try:
-                    return conduct(worker, space, assignment, meter, self._limits, stop, live=live)
+                    return conduct(worker, space, assignment, meter, self._limits, stop, live=runner.takes_time)
                 except WorkerDiedError:
                     worker.kill()
         reason = "the process that it was started from died"

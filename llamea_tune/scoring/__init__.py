@@ -8,6 +8,7 @@ from llamea_tune.scoring.aggregate import mean_places, scorecard
 from llamea_tune.scoring.baselines import BASELINES
 from llamea_tune.scoring.compare import Comparison, compare, holm
 from llamea_tune.scoring.cutoff import SpaceBudget, space_budget
+from llamea_tune.scoring.live_scale import LiveScale
 from llamea_tune.scoring.score import SpaceScale, score, space_scale
 from llamea_tune.scoring.scorecard import Scorecard, SpaceScore
 from llamea_tune.scoring.scorer import Scorer
@@ -16,6 +17,7 @@ from llamea_tune.scoring.seeds import run_seed
 __all__ = [
     "BASELINES",
     "Comparison",
+    "LiveScale",
     "Scorecard",
     "Scorer",
     "SpaceBudget",

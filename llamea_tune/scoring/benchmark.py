@@ -18,7 +18,7 @@ from llamea_tune.scoring.ranks import thinned
 from llamea_tune.scoring.results_store import ResultsStore, runs_key
 from llamea_tune.scoring.score import SpaceScale
 from llamea_tune.scoring.scorer import Scorer
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space import RecordedSpace, Space
 
 STAGE = "benchmark"  # seeds that no candidate was selected on
 _SECONDS_BETWEEN_SAVINGS = 30.0
@@ -94,7 +94,7 @@ class Benchmark:
 
 def run_benchmark(
     contenders: Sequence[Contender],
-    spaces: Sequence[Space],
+    spaces: Sequence[RecordedSpace],
     settings: BenchmarkSettings,
     *,
     store: ResultsStore,
@@ -172,7 +172,7 @@ def check_entries(contenders: Sequence[Contender], spaces: Sequence[Space]) -> N
 
 def _pair(
     contender: Contender,
-    space: Space,
+    space: RecordedSpace,
     scorer: Scorer,
     settings: BenchmarkSettings,
     store: ResultsStore,

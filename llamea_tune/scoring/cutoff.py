@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from llamea_tune.exceptions import SettingsError
-from llamea_tune.runners.live_space import LiveSpace
-from llamea_tune.spaces.space import Space
-from llamea_tune.wording import counted
+from llamea_tune.spaces.space import RecordedSpace, Space
 
 START_PERCENTILE = 0.01
 END_PERCENTILE = 0.95
@@ -55,21 +54,27 @@ def evaluations_to(costs_worst_first: NDArray[np.float64], percentile: float) ->
     return -(-first // (n_valid + 1 - first))
 
 
+@singledispatch
 def space_budget(space: Space) -> SpaceBudget:
-    """The published budget of a space.
-
-    Start and end are at least two evaluations apart. (The reference implementation means the same, but caps the end
-    by an objective value where it means a number of evaluations; no cap is needed.)
+    """The budget of a space: the published one of a recorded space, and that of a live space as `live_budget` says.
 
     Args:
-        space: The space; configs that fail count in its median evaluation time.
+        space: The space.
 
     Raises:
         SettingsError: No two configs of the space differ in cost, or the budget of a live one is too large for its
             sample.
     """
-    if isinstance(space, LiveSpace):
-        return _live_budget(space)
+    raise NotImplementedError(f"register the budget of a {type(space).__name__} with `space_budget`")
+
+
+@space_budget.register
+def published_budget(space: RecordedSpace) -> SpaceBudget:
+    """The published budget of a recorded space; configs that fail count in its median evaluation time.
+
+    Start and end are at least two evaluations apart. (The reference implementation means the same, but caps the end
+    by an objective value where it means a number of evaluations; no cap is needed.)
+    """
     worst_first = np.sort(space.costs[space.valid])[::-1]
     if len(worst_first) == 0 or worst_first[0] == worst_first[-1]:
         message = f"{space.name} ({space.source}) has no two configs that differ in cost, so nothing can be scored on it; leave it out"
@@ -86,26 +91,3 @@ def space_budget(space: Space) -> SpaceBudget:
         start_evaluations=start,
         evaluations=end,
     )
-
-
-def _live_budget(space: LiveSpace) -> SpaceBudget:
-    """The published budget of the sample, or the one that was asked for.
-
-    Raises:
-        SettingsError: Random search would measure more configs within the budget than the sample has.
-    """
-    published = space_budget(space.sample)
-    if space.budget_s is None:
-        return published
-    time_limit_us = round(space.budget_s * 1e6)
-    end_us = time_limit_us / TIME_MARGIN
-    median_us = float(np.median(space.sample.evaluation_times_s)) * 1e6
-    evaluations = max(1, round(end_us / median_us))
-    if evaluations > space.sample.size < space.size:
-        message = (
-            f"--live-budget {space.budget_s:g} pays for about {counted(evaluations, 'measurement')} of {space.name}, and scores "
-            f"rest on a sample of {space.sample.size}; raise --live-sample to {evaluations} or more, or lower the budget"
-        )
-        raise SettingsError(message)
-    start_us = min(published.start_us, end_us / 10.0)
-    return SpaceBudget(start_us, end_us, time_limit_us, min(published.start_evaluations, evaluations), evaluations)

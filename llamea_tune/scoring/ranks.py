@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llamea_tune.runners.trace import RunResult, Trace
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space import RecordedSpace
 
 Floats = NDArray[np.float64]
 
@@ -63,13 +63,13 @@ class SampledTable(RankTable):
         return np.where(np.isnan(trace.costs), self.worst, ranks)
 
 
-def sampled_table(sample: Space) -> SampledTable:
+def sampled_table(sample: RecordedSpace) -> SampledTable:
     """Rank the configs of a sample, whose costs are positive."""
     table = rank_table(sample)
     return SampledTable(np.concatenate(([0.0], table.costs)), table.ranks + 1)
 
 
-def rank_table(space: Space) -> RankTable:
+def rank_table(space: RecordedSpace) -> RankTable:
     """Rank the configs of a space."""
     costs = np.sort(space.costs[space.valid])
     ranks = np.searchsorted(costs, space.costs, side="left")

@@ -22,7 +22,7 @@ import numpy as np
 
 from llamea_tune.execution import Contender, Limits, NamedStrategy
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space import RecordedSpace
 from llamea_tune.spaces.store import store_folder
 from llamea_tune.storage import atomic_file
 from llamea_tune.strategies.catalog import resolve
@@ -57,7 +57,7 @@ def package_versions() -> dict[str, str | None]:
 
 def runs_key(
     contender: Contender,
-    space: Space,
+    space: RecordedSpace,
     *,
     seed: int,
     limits: Limits,
@@ -110,7 +110,7 @@ class ResultsStore:
         """
         self.folder = folder or results_folder()
 
-    def load(self, key: str, space: Space) -> dict[int, RunResult]:
+    def load(self, key: str, space: RecordedSpace) -> dict[int, RunResult]:
         """Look runs up by the number of the repeat; none where they are not there, or damaged.
 
         Args:
@@ -124,7 +124,7 @@ class ResultsStore:
             return _unpack(arrays, ends, space)
         return {}
 
-    def save(self, key: str, runs: Mapping[int, RunResult], space: Space) -> bool:
+    def save(self, key: str, runs: Mapping[int, RunResult], space: RecordedSpace) -> bool:
         """Keep runs beside those that are there, but not what ended in a way that depends on the machine's load.
 
         Args:
@@ -167,7 +167,7 @@ def _pack(by_number: Mapping[int, RunResult]) -> dict[str, Any]:
     }
 
 
-def _unpack(arrays: dict[str, Any], ends: list[list[str]], space: Space) -> dict[int, RunResult]:
+def _unpack(arrays: dict[str, Any], ends: list[list[str]], space: RecordedSpace) -> dict[int, RunResult]:
     """Costs are the space's own.
 
     Raises:

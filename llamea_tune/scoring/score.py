@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import singledispatch
 
 import numpy as np
 from numpy.typing import NDArray
 
-from llamea_tune.exceptions import SettingsError
-from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.meter import Settled
 from llamea_tune.runners.trace import Trace
-from llamea_tune.scoring.baselines import BASELINES
-from llamea_tune.scoring.cutoff import SpaceBudget, space_budget
-from llamea_tune.scoring.ranks import Floats, RankTable, best_ranks, rank_table, sampled_table
-from llamea_tune.spaces.space import Space
+from llamea_tune.scoring.baselines import find_baseline
+from llamea_tune.scoring.cutoff import SpaceBudget, published_budget
+from llamea_tune.scoring.ranks import Floats, RankTable, best_ranks, rank_table
+from llamea_tune.spaces.space import RecordedSpace, Space
 
 GRID_POINTS = 1000
 
@@ -31,8 +30,7 @@ class SpaceScale:
         baseline: Name of the baseline.
         grid_us: Shape `(n_times,)`: even times from start to end, in microseconds.
         baseline_costs: Shape `(n_times,)`: what random search has reached.
-        optimum: The cost that scores 1. On a live space it is the lowest that was known when the run began; what is
-            better scores above 1.
+        optimum: The cost that scores 1.
     """
 
     space: str
@@ -44,9 +42,13 @@ class SpaceScale:
     optimum: float
 
     @property
-    def settled(self) -> Settled:
-        """From where on the score of a run cannot change, if the space is a recorded one."""
+    def settled(self) -> Settled | None:
+        """From where on the score of a run cannot change; None where the optimum is not known."""
         return Settled(self.optimum, self.budget.end_us)
+
+    def latest(self) -> SpaceScale:
+        """The scale relative to what is known by now."""
+        return self
 
     def ranks(self, traces: Sequence[Trace]) -> NDArray[np.float32]:
         """Rank of the best so far over the grid, shape `(n_traces, n_times)`."""
@@ -80,6 +82,7 @@ def one_in(step: int) -> slice:
     return slice(step // 2, None, step)
 
 
+@singledispatch
 def space_scale(space: Space, baseline: str = "exact") -> SpaceScale:
     """Prepare the scale of a space.
 
@@ -92,38 +95,17 @@ def space_scale(space: Space, baseline: str = "exact") -> SpaceScale:
         SettingsError: The baseline is unknown, or not defined for a live space, or no two configs of the space differ in
             cost.
     """
-    if baseline not in BASELINES:
-        raise SettingsError(f"unknown baseline {baseline!r}; choose one of {', '.join(BASELINES)}")
-    if isinstance(space, LiveSpace):
-        return _live_scale(space, baseline)
-    budget = space_budget(space)
+    raise NotImplementedError(f"register the scale of a {type(space).__name__} with `space_scale`")
+
+
+@space_scale.register
+def _recorded_scale(space: RecordedSpace, baseline: str = "exact") -> SpaceScale:
+    compute = find_baseline(baseline)
+    budget = published_budget(space)
     table = rank_table(space)
     grid_us = np.linspace(budget.start_us, budget.end_us, GRID_POINTS)
-    baseline_costs = BASELINES[baseline](space, table, grid_us)
+    baseline_costs = compute(space, table, grid_us)
     return SpaceScale(space.name, budget, table, baseline, grid_us, baseline_costs, float(table.costs[0]))
-
-
-def _live_scale(space: LiveSpace, baseline: str) -> SpaceScale:
-    """The scale of a live space, from its sample.
-
-    Any few configs drawn from a random sample are a random draw from the space. So random search on the sample, without
-    replacement, is random search on the space, as long as it ends within the sample; `space_budget` sees to that. Only
-    chance differs: another sample would give somewhat other numbers, for all strategies alike.
-    """
-    if baseline != "exact":
-        message = f"the baseline {baseline!r} is defined for recorded spaces only; use the default one on live spaces"
-        raise SettingsError(message)
-    budget = space_budget(space)
-    grid_us = np.linspace(budget.start_us, budget.end_us, GRID_POINTS)
-    baseline_costs = BASELINES[baseline](space.sample, rank_table(space.sample), grid_us)
-    return SpaceScale(
-        space.name, budget, sampled_table(space.sample), baseline, grid_us, baseline_costs, space.reference
-    )
-
-
-def latest_scale(space: Space, scale: SpaceScale) -> SpaceScale:
-    """The scale of a space relative to the lowest cost known by now, which only changes where the space is live."""
-    return replace(scale, optimum=min(scale.optimum, space.lowest_cost())) if isinstance(space, LiveSpace) else scale
 
 
 def score(scale: SpaceScale, traces: Sequence[Trace]) -> float:

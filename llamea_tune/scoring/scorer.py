@@ -7,11 +7,10 @@ from contextlib import closing
 
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import Contender, Executor, Run, each_until_failure
-from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.meter import RunBudget
 from llamea_tune.runners.trace import RunResult, to_first_failure
 from llamea_tune.scoring.aggregate import scorecard
-from llamea_tune.scoring.score import SpaceScale, latest_scale, space_scale
+from llamea_tune.scoring.score import SpaceScale, space_scale
 from llamea_tune.scoring.scorecard import Scorecard
 from llamea_tune.scoring.seeds import run_seed
 
@@ -54,19 +53,19 @@ class Scorer:
             raise SettingsError(f"scoring needs spaces with distinct names, got: {', '.join(names) or 'none'}")
         if repeats < 1:
             raise SettingsError(f"scoring needs at least one repeat, got repeats={repeats}")
-        if stop_when_settled and any(isinstance(space, LiveSpace) for space in executor.spaces):
-            raise SettingsError("--stop-when-settled is for recorded spaces; leave it out with --live")
         self.executor = executor
         self.spaces = tuple(executor.spaces)
         self.repeats = repeats
         self.seed = seed
         self.scales: tuple[SpaceScale, ...] = tuple(space_scale(space, baseline) for space in self.spaces)
+        if stop_when_settled and any(scale.settled is None for scale in self.scales):
+            raise SettingsError("--stop-when-settled is for recorded spaces; leave it out with --live")
         self._charged = charge_own_compute
         self._stop_when_settled = stop_when_settled
 
     def latest_scales(self) -> tuple[SpaceScale, ...]:
         """The scales, those of live spaces relative to the lowest cost that is known by now."""
-        return tuple(map(latest_scale, self.spaces, self.scales))
+        return tuple(scale.latest() for scale in self.scales)
 
     def score(
         self,

@@ -6,7 +6,7 @@ from llamea_tune.spaces.features import LandscapeFeatures, NeighbourhoodFeatures
 from llamea_tune.spaces.find import find_space_files, find_t1
 from llamea_tune.spaces.load import Reading, bundled_spaces, load_space, load_spaces
 from llamea_tune.spaces.searchspace import build_searchspace, param_configs
-from llamea_tune.spaces.space import FailureKind, ParamConfig, ParamValue, Space
+from llamea_tune.spaces.space import FailureKind, ParamConfig, ParamValue, RecordedSpace, Space
 
 __all__ = [
     "FailureKind",
@@ -16,6 +16,7 @@ __all__ = [
     "ParamConfig",
     "ParamValue",
     "Reading",
+    "RecordedSpace",
     "Space",
     "build_searchspace",
     "bundled_spaces",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from llamea_tune.exceptions import SpaceFileError
 from llamea_tune.kernel_tuner_internals import default_block_size_names, objective_default_map
 from llamea_tune.spaces.recording import Recording, config_keys, without_repeats
-from llamea_tune.spaces.space import ParamValue, Space
+from llamea_tune.spaces.space import ParamValue, RecordedSpace
 from llamea_tune.spaces.t1_file import T1Description
 from llamea_tune.wording import counted
 
@@ -33,7 +33,7 @@ def compile_space(
     source: Path,
     content_hash: str,
     higher_is_better: bool | None = None,
-) -> Space:
+) -> RecordedSpace:
     """Compile a space.
 
     Args:
@@ -57,7 +57,7 @@ def compile_space(
     combinations = math.prod(map(len, tune_params.values()))
     costs = recording.objective_values[rows]
     stage_times_ms, has_times = _complete_times(recording)
-    space = Space(
+    space = RecordedSpace(
         name=name,
         kernel_name=recording.kernel_name or (t1.kernel_name if t1 else ""),
         device_name=recording.device_name,
@@ -82,7 +82,7 @@ def compile_space(
     return freeze(space)
 
 
-def freeze(space: Space) -> Space:
+def freeze(space: RecordedSpace) -> RecordedSpace:
     """Make the arrays of a space read-only, since many runs share them."""
     for values in (space.value_indices, space.costs, space.failures, space.stage_times_ms):
         values.setflags(write=False)

@@ -126,18 +126,19 @@ def _rounded(count: int) -> str:
 
 
 def _measuring(space: Space, budget_s: float | None) -> list[str]:
-    failing = 1.0 - float(space.valid.mean())
+    known = space.known
+    failing = 1.0 - float(known.valid.mean())
     kind = "recorded" if space.partial else "permitted"
     lines = [f"- {_percent(failing)} of the {kind} configurations fail when they are compiled or run."]
     if failing == 0.0:
         lines = [f"- No {kind} configuration fails."]
-    if space.has_times:
-        low, middle, high = np.percentile(space.evaluation_times_s, (5, 50, 95))
+    if known.has_times:
+        low, middle, high = np.percentile(known.evaluation_times_s, (5, 50, 95))
         lines.append(
             f"- Measuring one configuration takes {_seconds(middle)} (90 % of them {_seconds(low)} to {_seconds(high)})."
         )
     if budget_s is not None:
-        evaluations = max(1, min(space.size, round(budget_s / float(space.evaluation_times_s.mean()))))
+        evaluations = max(1, min(space.size, round(budget_s / float(known.evaluation_times_s.mean()))))
         share = _percent(evaluations / space.size)
         lines.append(
             f"- Budget of one run: {_seconds(budget_s)}, enough for about {counted(evaluations, 'measurement')} "

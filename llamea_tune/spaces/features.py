@@ -22,7 +22,7 @@ from llamea_tune.spaces.neighbourhoods import (
     hamming_pairs,
     successive_pairs,
 )
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space import RecordedSpace
 
 CENTRALITY_MARGIN = 0.1
 NEUTRAL_DIFFERENCE = 0.01
@@ -88,7 +88,7 @@ class LandscapeFeatures:
     smoothness: Mapping[str, float]
 
 
-def landscape_features(space: Space, *, seed: int = 0) -> LandscapeFeatures:
+def landscape_features(space: RecordedSpace, *, seed: int = 0) -> LandscapeFeatures:
     """Compute the features of a space. Takes seconds for 20,000 configs.
 
     Args:
@@ -210,7 +210,7 @@ def _neutrality(costs: NDArray[np.float64], pairs: Pairs) -> float:
     return float(np.mean(np.abs(one - other) <= NEUTRAL_DIFFERENCE * np.minimum(np.abs(one), np.abs(other))))
 
 
-def _smoothness(space: Space, ranks: NDArray[np.float64]) -> dict[str, float]:
+def _smoothness(space: RecordedSpace, ranks: NDArray[np.float64]) -> dict[str, float]:
     found = {}
     for param, name in enumerate(space.param_names):
         pairs = _among_valid(successive_pairs(space.value_indices, param), space.valid)

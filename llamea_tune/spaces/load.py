@@ -13,7 +13,7 @@ from llamea_tune.exceptions import SpaceFileError, SpaceFileWarning
 from llamea_tune.spaces.compile import compile_space, freeze
 from llamea_tune.spaces.find import find_space_files, find_t1, skip, space_name, unique_names
 from llamea_tune.spaces.readers import find_reader
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space import RecordedSpace
 from llamea_tune.spaces.space_file import FileKind, file_digest, file_kind
 from llamea_tune.spaces.store import load_compiled, save_compiled
 from llamea_tune.spaces.t1_file import read_t1
@@ -37,7 +37,7 @@ def load_space(
     objective: str | None = None,
     higher_is_better: bool | None = None,
     salvage: bool = False,
-) -> Space:
+) -> RecordedSpace:
     """Load a Kernel Tuner cache, a T4 file, or what a reader of another package reads.
 
     With a T1 description the configs are those that its restrictions permit, numbered as in
@@ -89,7 +89,7 @@ def load_space(
     return _with_warnings(space)
 
 
-def _with_warnings(space: Space) -> Space:
+def _with_warnings(space: RecordedSpace) -> RecordedSpace:
     for note in space.notes:
         warnings.warn(note, SpaceFileWarning, stacklevel=3)
     return space
@@ -97,7 +97,7 @@ def _with_warnings(space: Space) -> Space:
 
 def load_spaces(
     specs: Sequence[str | Path], *, t1: Path | None = None, objective: str | None = None, salvage: bool = False
-) -> list[Space]:
+) -> list[RecordedSpace]:
     """Load the spaces that files, folders and globs stand for, each once, under names that are unique among them.
 
     A file that cannot be used is left out with a `SpaceFileWarning` where it is one of many in a folder or glob.

@@ -1,11 +1,13 @@
-"""A search space with its measurements, compiled into arrays."""
+"""A search space as arrays: what is searched, and what is known of it."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +27,10 @@ class FailureKind(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
-    """A recorded search space: every permitted param config with its measurement.
+class Space(ABC):
+    """What is searched: parameters, restrictions and every permitted param config.
+
+    What has been measured of it is in `known`: everything of a `RecordedSpace`, a sample of a `LiveSpace`.
 
     Configs are numbered as Kernel Tuner's `Searchspace` numbers them: in the order of its own construction where the
     restrictions are known and every permitted config was recorded, else in the order of the file.
@@ -41,15 +45,13 @@ class Space:
         objective: Name of the objective, such as `"time"`.
         higher_is_better: Whether the objective is maximised.
         value_indices: Shape `(size, n_params)`: index of each config's values in `tune_params`.
-        costs: Shape `(size,)`: what a strategy minimises, in Kernel Tuner's sign convention; NaN where it failed.
-        failures: Shape `(size,)`: a `FailureKind` for each config.
-        stage_times_ms: Shape `(size, 3)`: compile, verification and benchmark time in milliseconds.
-        has_times: Whether the file records those times; if not, every measurement counts as one second.
         content_hash: SHA-256 of what the space was compiled from.
         source: Where it came from, for messages.
         partial: Whether it is known that permitted configs were not recorded.
         n_permitted: How many configs are permitted in all; None where that is unknown.
         notes: What to tell people of how the file was read, a sentence each.
+        opened_as: What `LiveKernel(**opened_as)` opens again; None where the space is loaded again from its source.
+        on_cpu: Whether measuring it takes the processors that strategies compute on, which then disturb it.
     """
 
     name: str
@@ -61,25 +63,55 @@ class Space:
     objective: str
     higher_is_better: bool
     value_indices: NDArray[np.uint16]
-    costs: NDArray[np.float64]
-    failures: NDArray[np.uint8]
-    stage_times_ms: NDArray[np.float64]
-    has_times: bool
     content_hash: str
     source: str
     partial: bool = field(default=False, kw_only=True)
     n_permitted: int | None = field(default=None, kw_only=True)
     notes: tuple[str, ...] = field(default=(), kw_only=True)
+    opened_as: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    on_cpu: bool = field(default=False, kw_only=True)
+
+    @property
+    @abstractmethod
+    def known(self) -> RecordedSpace:
+        """The configs whose measurements are known before a run: all of them, or a random sample."""
 
     @property
     def size(self) -> int:
         """Number of permitted configs, failing ones included."""
-        return len(self.costs)
+        return len(self.value_indices)
 
     @cached_property
     def param_names(self) -> tuple[str, ...]:
         """Names of the tunable parameters, in order."""
         return tuple(self.tune_params)
+
+    def param_config(self, index: int) -> ParamConfig:
+        """The values of config number `index`."""
+        rows = zip(self.tune_params.values(), self.value_indices[index], strict=True)
+        return tuple(values[i] for values, i in rows)
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedSpace(Space):
+    """A search space of which every measurement is known.
+
+    Attributes:
+        costs: Shape `(size,)`: what a strategy minimises, in Kernel Tuner's sign convention; NaN where it failed.
+        failures: Shape `(size,)`: a `FailureKind` for each config.
+        stage_times_ms: Shape `(size, 3)`: compile, verification and benchmark time in milliseconds.
+        has_times: Whether the file records those times; if not, every measurement counts as one second.
+    """
+
+    costs: NDArray[np.float64]
+    failures: NDArray[np.uint8]
+    stage_times_ms: NDArray[np.float64]
+    has_times: bool
+
+    @property
+    def known(self) -> RecordedSpace:
+        """The space itself."""
+        return self
 
     @cached_property
     def valid(self) -> NDArray[np.bool_]:
@@ -95,8 +127,3 @@ class Space:
     def optimum(self) -> float:
         """Lowest cost."""
         return float(np.nanmin(self.costs))
-
-    def param_config(self, index: int) -> ParamConfig:
-        """The values of config number `index`."""
-        rows = zip(self.tune_params.values(), self.value_indices[index], strict=True)
-        return tuple(values[i] for values, i in rows)

@@ -19,7 +19,7 @@ import numpy as np
 import platformdirs
 from numpy.typing import NDArray
 
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space import RecordedSpace
 from llamea_tune.storage import atomic_file
 
 FORMAT_VERSION = 2
@@ -38,7 +38,7 @@ def store_folder() -> Path:
     return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_cache_path("llamea-tune")) / "spaces"
 
 
-def load_compiled(content_hash: str, *, name: str, source: Path) -> Space | None:
+def load_compiled(content_hash: str, *, name: str, source: Path) -> RecordedSpace | None:
     """Look a space up; None where it is not there, or damaged.
 
     Args:
@@ -52,13 +52,13 @@ def load_compiled(content_hash: str, *, name: str, source: Path) -> Space | None
             arrays = {key: stored[key] for key in _ARRAYS}
         tune_params = {param: tuple(values) for param, values in texts.pop("tune_params")}
         texts |= {key: tuple(texts[key]) for key in ("restrictions", "notes")}
-        space = Space(name=name, source=str(source), tune_params=tune_params, **texts, **arrays)
+        space = RecordedSpace(name=name, source=str(source), tune_params=tune_params, **texts, **arrays)
         if space.content_hash == content_hash and _is_sound(space):
             return space
     return None
 
 
-def save_compiled(space: Space) -> None:
+def save_compiled(space: RecordedSpace) -> None:
     """Keep a space, in one step that other processes see whole or not at all."""
     texts: dict[str, Any] = {key: getattr(space, key) for key in _TEXTS}
     texts["tune_params"] = list(space.tune_params.items())
@@ -95,7 +95,7 @@ def _place(content_hash: str) -> Path:
     return store_folder() / f"{content_hash}-v{FORMAT_VERSION}-{versions}.npz"
 
 
-def _is_sound(space: Space) -> bool:
+def _is_sound(space: RecordedSpace) -> bool:
     n_configs, n_params = len(space.costs), len(space.tune_params)
     shapes = {
         "value_indices": (n_configs, n_params),

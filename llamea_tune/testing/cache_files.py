@@ -9,7 +9,7 @@ from typing import Any
 import kernel_tuner
 import numpy as np
 
-from llamea_tune.spaces.space import FailureKind, ParamValue, Space
+from llamea_tune.spaces.space import FailureKind, ParamValue, RecordedSpace
 
 ERROR_NAMES = {
     FailureKind.COMPILE: "CompilationFailedConfig",
@@ -20,7 +20,7 @@ ERROR_NAMES = {
 _STAGES = ("compile_time", "verification_time", "benchmark_time")
 
 
-def write_cache(space: Space, path: Path) -> Path:
+def write_cache(space: RecordedSpace, path: Path) -> Path:
     """Write a space as a closed Kernel Tuner cache file, in the format of Kernel Tuner 1.4 and later.
 
     Args:
@@ -43,7 +43,7 @@ def write_cache(space: Space, path: Path) -> Path:
     return path
 
 
-def _entry(space: Space, index: int) -> tuple[str, dict[str, Any]]:
+def _entry(space: RecordedSpace, index: int) -> tuple[str, dict[str, Any]]:
     config = space.param_config(index)
     entry: dict[str, Any] = dict(zip(space.param_names, config, strict=True))
     failure = FailureKind(space.failures[index])
@@ -59,7 +59,7 @@ def _entry(space: Space, index: int) -> tuple[str, dict[str, Any]]:
 
 
 def simulate(
-    strategy: Any, space: Space, cache: Path, strategy_options: dict[str, Any] | None = None
+    strategy: Any, space: RecordedSpace, cache: Path, strategy_options: dict[str, Any] | None = None
 ) -> list[dict[str, Any]]:
     """Tune on a cache file with Kernel Tuner's own simulation.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 
 from llamea_tune.runners.cached import CachedRunner
 from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.protocol import Measurement
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space import RecordedSpace, Space
 
 _ARRAYS = ("value_indices", "costs", "failures", "stage_times_ms")
 
@@ -18,7 +18,9 @@ _ARRAYS = ("value_indices", "costs", "failures", "stage_times_ms")
 class SlowRunner:
     """Looks measurements up, and takes its time."""
 
-    def __init__(self, space: Space, seconds: float) -> None:
+    takes_time = True
+
+    def __init__(self, space: RecordedSpace, seconds: float) -> None:
         self._cached = CachedRunner(space)
         self._seconds = seconds
         self.size = space.size
@@ -30,7 +32,7 @@ class SlowRunner:
 
 
 def pretend_live(
-    space: Space, *, sample: int, seed: int = 0, seconds: float = 0.0, budget_s: float | None = None
+    space: RecordedSpace, *, sample: int, seed: int = 0, seconds: float = 0.0, budget_s: float | None = None
 ) -> LiveSpace:
     """A recorded space as if it were live.
 
@@ -41,16 +43,13 @@ def pretend_live(
         seconds: How long a measurement takes.
         budget_s: See `LiveSpace`.
     """
-    facts = {field.name: getattr(space, field.name) for field in fields(Space)}
     order = np.random.default_rng(seed).permutation(space.size)[:sample]
-    sampled = Space(**{**facts, **{name: facts[name][order] for name in _ARRAYS}})
+    sampled = replace(space, **{name: getattr(space, name)[order] for name in _ARRAYS})
     return LiveSpace(
-        **facts,
+        **{field.name: getattr(space, field.name) for field in fields(Space)},
         runner=SlowRunner(space, seconds),
         sample=sampled,
         reference=sampled.optimum,
         budget_s=budget_s,
         lowest_cost=lambda: space.optimum,
-        on_cpu=False,
-        opened_as={},
     )

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from llamea_tune.spaces.space import FailureKind, ParamValue, Space
+from llamea_tune.spaces.space import FailureKind, ParamValue, RecordedSpace
 
 _TUNE_PARAMS: dict[str, tuple[ParamValue, ...]] = {
     "block_size_x": (16, 32, 64, 128, 256),
@@ -27,7 +27,7 @@ def synthetic_space(
     kept: float = 0.7,
     failing: float = 0.05,
     higher_is_better: bool = False,
-) -> Space:
+) -> RecordedSpace:
     """Make a search space with integer, float, boolean and string parameters and a smooth landscape with noise.
 
     Args:
@@ -58,7 +58,7 @@ def synthetic_space(
     costs[failed] = np.nan
     stage_times_ms = rng.uniform((100.0, 0.0, 10.0), (500.0, 50.0, 100.0), (n_configs, 3))
 
-    return Space(
+    return RecordedSpace(
         name=name,
         kernel_name="synthetic",
         device_name="none",

@@ -26,7 +26,7 @@ import numpy as np
 import pytest
 
 from llamea_tune.kernel_tuner_internals import SimulationRunner, strategy_map
-from llamea_tune.spaces.space import FailureKind, ParamConfig, ParamValue, Space
+from llamea_tune.spaces.space import FailureKind, ParamConfig, ParamValue, RecordedSpace
 from llamea_tune.testing.cache_files import simulate, write_cache
 from llamea_tune.testing.spaces import synthetic_space
 
@@ -269,24 +269,24 @@ def _seed(seed: int) -> None:
     _numpy_seeds.randbits = random.Random(seed).getrandbits
 
 
-def _space(direction: str) -> Space:
+def _space(direction: str) -> RecordedSpace:
     space = synthetic_space(1, higher_is_better=direction == "maximise")
     if direction == "negated":
         return replace(space, costs=space.costs - 2 * float(np.nanmax(space.costs)))
     return space
 
 
-def _tune(strategy: Any, space: Space, folder: Path, **strategy_options: Any) -> list[dict[str, Any]]:
+def _tune(strategy: Any, space: RecordedSpace, folder: Path, **strategy_options: Any) -> list[dict[str, Any]]:
     return simulate(strategy, space, write_cache(space, folder / "cache.json"), strategy_options)
 
 
-def _index(space: Space, config: ParamConfig) -> int:
+def _index(space: RecordedSpace, config: ParamConfig) -> int:
     return next(index for index in range(space.size) if space.param_config(index) == config)
 
 
-def _cost(space: Space, config: ParamConfig) -> float:
+def _cost(space: RecordedSpace, config: ParamConfig) -> float:
     return float(space.costs[_index(space, config)])
 
 
-def _config(space: Space, result: dict[str, Any]) -> ParamConfig:
+def _config(space: RecordedSpace, result: dict[str, Any]) -> ParamConfig:
     return tuple(result[name] for name in space.param_names)

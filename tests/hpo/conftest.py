@@ -7,7 +7,7 @@ import pytest
 from llamea_tune.execution import NamedStrategy
 from llamea_tune.sandbox.program import Program
 from llamea_tune.scoring.score import SpaceScale, space_scale
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space import RecordedSpace
 from llamea_tune.testing.spaces import synthetic_space
 
 WALKER = '''"""Walks about."""
@@ -48,7 +48,7 @@ class Walker(OptAlg):
 
 
 @pytest.fixture(scope="session")
-def spaces() -> list[Space]:
+def spaces() -> list[RecordedSpace]:
     """Two small spaces."""
     params = {"block_size_x": (16, 32, 64, 128), "block_size_y": (1, 2, 4, 8), "tile": (1, 2, 3, 4), "unroll": (0, 1)}
     return [synthetic_space(seed, name=f"space {seed}/cpu", tune_params=params, kept=0.9) for seed in (1, 2)]

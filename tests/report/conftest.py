@@ -10,12 +10,12 @@ from benchmark_samples import NAMES, SETTINGS
 from llamea_tune.execution import make_contender
 from llamea_tune.scoring.benchmark import Benchmark, run_benchmark
 from llamea_tune.scoring.results_store import ResultsStore
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space import RecordedSpace
 from llamea_tune.testing.spaces import synthetic_space
 
 
 @pytest.fixture(scope="session")
-def small_spaces() -> list[Space]:
+def small_spaces() -> list[RecordedSpace]:
     """Two spaces: one minimised, one maximised, with failing configs in both."""
     return [
         synthetic_space(1, name="small/one", failing=0.1),
@@ -30,7 +30,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> ResultsStore:
 
 
 @pytest.fixture(scope="session")
-def outcome(small_spaces: list[Space], store: ResultsStore) -> Benchmark:
+def outcome(small_spaces: list[RecordedSpace], store: ResultsStore) -> Benchmark:
     """Three strategies on the two spaces."""
     return run_benchmark([make_contender(name) for name in NAMES], small_spaces, SETTINGS, store=store)
 

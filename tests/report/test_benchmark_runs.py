@@ -21,7 +21,7 @@ from llamea_tune.scoring.benchmark import STAGE, make_scorer, run_benchmark
 from llamea_tune.scoring.benchmark_events import PairDone, RunsDone
 from llamea_tune.scoring.ranks import best_ranks, rank_table, thinned
 from llamea_tune.scoring.results_store import ResultsStore
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space import RecordedSpace
 from llamea_tune.testing.spaces import synthetic_space
 
 CONTENDERS = [make_contender(name) for name in NAMES]
@@ -39,7 +39,7 @@ class Once(OptAlg):
 """
 
 
-def once(does: str, space: Space, repeat: int) -> Program:
+def once(does: str, space: RecordedSpace, repeat: int) -> Program:
     """A program that does something else in one of its repeats."""
     seed = run_seed(SETTINGS.seed, space.content_hash, repeat, STAGE)
     return Program(ONCE.format(seed=seed, does=does), "Once", label="once")

@@ -17,7 +17,7 @@ from kernel_tuner import tune_kernel
 from kernel_tuner.searchspace import Searchspace
 
 from llamea_tune.sandbox.generators import owned_generators
-from llamea_tune.spaces import FailureKind, Space
+from llamea_tune.spaces import FailureKind, RecordedSpace
 
 ERRORS = {
     FailureKind.COMPILE: "CompilationFailedConfig",
@@ -36,14 +36,14 @@ RESTRICTIONS = ("block_size_x * block_size_y <= 512", "unroll == 0 or tile > 1")
 
 
 @dataclass(frozen=True)
-class RecordedSpace:
+class CachedSpace:
     """A space, and the Kernel Tuner cache file that it comes from."""
 
-    space: Space
+    space: RecordedSpace
     cache: Path
 
 
-def record_space(folder: Path, seed: int, *, higher_is_better: bool = False) -> RecordedSpace:
+def record_space(folder: Path, seed: int, *, higher_is_better: bool = False) -> CachedSpace:
     """Make up measurements for all permitted configs, and write them as a cache file."""
     configs = Searchspace({name: list(values) for name, values in TUNE_PARAMS.items()}, list(RESTRICTIONS), 10**9).list
     rng = np.random.default_rng(seed)
@@ -70,7 +70,7 @@ def record_space(folder: Path, seed: int, *, higher_is_better: bool = False) -> 
     path.write_text(json.dumps(cache))
     indices = [[values.index(v) for values, v in zip(TUNE_PARAMS.values(), c, strict=True)] for c in configs]
     sign = -1.0 if higher_is_better else 1.0
-    space = Space(
+    space = RecordedSpace(
         name=path.stem,
         kernel_name="made_up",
         device_name="none",
@@ -87,11 +87,11 @@ def record_space(folder: Path, seed: int, *, higher_is_better: bool = False) -> 
         content_hash=path.stem,
         source=str(path),
     )
-    return RecordedSpace(space, path)
+    return CachedSpace(space, path)
 
 
 @pytest.fixture
-def recorded(tmp_path: Path) -> RecordedSpace:
+def recorded(tmp_path: Path) -> CachedSpace:
     return record_space(tmp_path, 0)
 
 
@@ -110,7 +110,7 @@ def kernel_tuner_trace(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tu
     monkeypatch.setattr(kernel_tuner.interface, "perf_counter", lambda: 0.0)
     monkeypatch.setattr(kernel_tuner.util.Timer, "get", lambda self: 0.0)
 
-    def trace(recorded: RecordedSpace, strategy: str, options: dict[str, Any], seed: int) -> list[tuple[int, float]]:
+    def trace(recorded: CachedSpace, strategy: str, options: dict[str, Any], seed: int) -> list[tuple[int, float]]:
         space = recorded.space
         numbers = {space.param_config(number): number for number in range(space.size)}
         with owned_generators(seed):

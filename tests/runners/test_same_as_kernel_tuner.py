@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from kernel_tuner_oracle import RecordedSpace, record_space
+from kernel_tuner_oracle import CachedSpace, record_space
 
 from llamea_tune.execution import NamedStrategy, Run
 from llamea_tune.execution.named import PreparedSpace, run_named
@@ -80,7 +80,7 @@ def test_visits_the_same_configs_on_the_hub(kernel_tuner_trace, tmp_path, hub, s
         compressed = hub / "cachefiles" / f"{name}.json.gz"
         cache = tmp_path / f"{name.replace('/', '_')}.json"
         cache.write_bytes(gzip.decompress(compressed.read_bytes()))
-        recorded = RecordedSpace(load_space(compressed), cache)
+        recorded = CachedSpace(load_space(compressed), cache)
         trusted = PreparedSpace(recorded.space)
         limit_us = int(100 * np.median(recorded.space.evaluation_times_s) * 1e6)
         for seed in range(5):

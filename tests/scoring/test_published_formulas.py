@@ -13,7 +13,7 @@ from llamea_tune.scoring.baselines import published_baseline
 from llamea_tune.scoring.baselines.published import time_per_evaluation_us
 from llamea_tune.scoring.cutoff import evaluations_to
 from llamea_tune.scoring.ranks import rank_table
-from llamea_tune.spaces import Space
+from llamea_tune.spaces import RecordedSpace
 from llamea_tune.testing.spaces import synthetic_space
 
 methodology = pytest.importorskip("autotuning_methodology.searchspace_statistics")
@@ -22,7 +22,7 @@ baselines = pytest.importorskip("autotuning_methodology.baseline")
 TIME_KEYS = ["compilation", "validation", "runtimes"]
 
 
-def as_t4(space: Space) -> dict:
+def as_t4(space: RecordedSpace) -> dict:
     sign = -1.0 if space.higher_is_better else 1.0
     return {
         "metadata": {"timeunit": "milliseconds"},
@@ -48,7 +48,7 @@ def as_t4(space: Space) -> dict:
     }
 
 
-def statistics(path: Path, space: Space):
+def statistics(path: Path, space: RecordedSpace):
     return methodology.SearchspaceStatistics(
         application_name=space.kernel_name,
         device_name=space.device_name,
@@ -60,7 +60,7 @@ def statistics(path: Path, space: Space):
     )
 
 
-def assert_formulas_agree(theirs, space: Space) -> None:
+def assert_formulas_agree(theirs, space: RecordedSpace) -> None:
     worst_first = np.sort(space.costs[space.valid])[::-1]
     for percentile in (0.01, 0.2, 0.5, 0.8, 0.95, 0.99):
         assert evaluations_to(worst_first, percentile) == theirs.cutoff_point(percentile)[1]

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from llamea_tune.spaces import FailureKind, Space, load_space
+from llamea_tune.spaces import FailureKind, RecordedSpace, load_space
 
 Measurement = tuple[float | str, tuple[float, float, float]]
 
@@ -90,7 +90,9 @@ def keys_differ(measured: dict[tuple[Any, ...], Measurement]) -> bool:
     return len({",".join(map(str, config)) for config in measured}) == len(measured)
 
 
-def check(space: Space, tune_params: dict[str, list[Any]], measured: dict[tuple[Any, ...], Measurement]) -> None:
+def check(
+    space: RecordedSpace, tune_params: dict[str, list[Any]], measured: dict[tuple[Any, ...], Measurement]
+) -> None:
     assert {name: list(values) for name, values in space.tune_params.items()} == tune_params
     assert [type(v) for vs in space.tune_params.values() for v in vs] == [
         type(v) for vs in tune_params.values() for v in vs

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llamea_tune.spaces import Space, load_space
+from llamea_tune.spaces import RecordedSpace, load_space
 from llamea_tune.spaces.store import kept_array
 
 
-def same(one: Space, other: Space) -> bool:
+def same(one: RecordedSpace, other: RecordedSpace) -> bool:
     fields = (
         "kernel_name",
         "device_name",

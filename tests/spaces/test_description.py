@@ -8,12 +8,12 @@ import re
 import pytest
 
 from llamea_tune.exceptions import SettingsError
-from llamea_tune.spaces import Space, describe, landscape_features
+from llamea_tune.spaces import RecordedSpace, describe, landscape_features
 from llamea_tune.testing.spaces import synthetic_space
 
 
 @pytest.fixture
-def space() -> Space:
+def space() -> RecordedSpace:
     restrictions = (
         "block_size_x * block_size_y <= 1024",
         "method != 'row' or unroll",
@@ -22,14 +22,14 @@ def space() -> Space:
     return dataclasses.replace(synthetic_space(4), restrictions=restrictions, device_name="Test GPU")
 
 
-def test_none_tells_only_sizes(space: Space) -> None:
+def test_none_tells_only_sizes(space: RecordedSpace) -> None:
     text = describe(space, "none", budget_s=5.0, features=landscape_features(space))
     assert text == (
         f"A discrete, constrained search space: 6 tunable parameters, {space.size:,} permitted configurations.\n"
     )
 
 
-def test_one_of_a_kind(space: Space) -> None:
+def test_one_of_a_kind(space: RecordedSpace) -> None:
     one = synthetic_space(1, tune_params={"a": (7,)}, kept=1.0, failing=0.0)
     assert "1 tunable parameter, 1 permitted configuration." in describe(one, "none")
     text = describe(one, budget_s=1.0)
@@ -38,7 +38,7 @@ def test_one_of_a_kind(space: Space) -> None:
     assert "about 1 measurement (" in text
 
 
-def test_a_partial_recording_is_called_so(space: Space) -> None:
+def test_a_partial_recording_is_called_so(space: RecordedSpace) -> None:
     partial = dataclasses.replace(space, partial=True, n_permitted=1200)
     text = describe(partial)
     assert f"- {space.size:,} configurations are recorded, of 1,440 combinations of values." in text
@@ -49,7 +49,7 @@ def test_a_partial_recording_is_called_so(space: Space) -> None:
     assert "it was never finished" in describe(dataclasses.replace(partial, n_permitted=None))
 
 
-def test_application_tells_what_is_tuned_but_no_values(space: Space) -> None:
+def test_application_tells_what_is_tuned_but_no_values(space: RecordedSpace) -> None:
     text = describe(space, "application", budget_s=5.0, features=landscape_features(space))
     assert "Kernel: synthetic on Test GPU, problem size 1024 x 1024." in text
     assert "Objective: time (lower is better)." in text
@@ -59,7 +59,7 @@ def test_application_tells_what_is_tuned_but_no_values(space: Space) -> None:
     assert "Landscape" not in text
 
 
-def test_space_tells_everything(space: Space) -> None:
+def test_space_tells_everything(space: RecordedSpace) -> None:
     text = describe(space, budget_s=20.0, features=landscape_features(space))
     assert "  - block_size_x: 16, 32, 64, 128, 256\n" in text
     assert "  - unroll: False, True\n" in text
@@ -80,7 +80,7 @@ def test_maximised_objectives_are_explained() -> None:
     assert "GFLOP/s (higher is better, so its negative is minimised)" in text
 
 
-def test_names_can_be_hidden(space: Space) -> None:
+def test_names_can_be_hidden(space: RecordedSpace) -> None:
     text = describe(space, anonymous=True, features=landscape_features(space))
     for name in (*space.param_names, "synthetic", "Test GPU", "row", "column", "'block'"):
         assert name not in re.sub(r"low", "", text)
@@ -101,7 +101,7 @@ def test_unknown_restrictions_long_value_lists_and_missing_times() -> None:
     assert "problem size" not in text
 
 
-def test_nothing_gives_the_optimum_away(space: Space) -> None:
+def test_nothing_gives_the_optimum_away(space: RecordedSpace) -> None:
     text = describe(space, budget_s=100.0, features=landscape_features(space))
     for cost in space.costs[space.valid]:
         assert f"{cost:.4f}" not in text
@@ -116,6 +116,6 @@ def test_nothing_gives_the_optimum_away(space: Space) -> None:
     assert describe(swapped, budget_s=100.0) == describe(space, budget_s=100.0)
 
 
-def test_an_unknown_level_is_refused(space: Space) -> None:
+def test_an_unknown_level_is_refused(space: RecordedSpace) -> None:
     with pytest.raises(SettingsError, match="'everything' is none of none, application, space"):
         describe(space, "everything")  # type: ignore[arg-type]

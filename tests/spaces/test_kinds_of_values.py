@@ -16,7 +16,7 @@ from kernel_tuner import tune_kernel
 
 from llamea_tune.exceptions import RecordingError, SpaceFileError
 from llamea_tune.recording.kernel_folder import KernelFolder
-from llamea_tune.spaces import Space, build_searchspace, cache_to_t4, load_space, param_configs, t4_to_cache
+from llamea_tune.spaces import RecordedSpace, build_searchspace, cache_to_t4, load_space, param_configs, t4_to_cache
 from llamea_tune.testing.kernels import write_kernel_folder
 
 POOL: list[Any] = [0, 1, 2, 16, -3, 0.0, 1.0, 2.5, 1e-3, False, True, "0", "1", "1.0", "True", "a"]
@@ -48,7 +48,7 @@ def described(tune_params: dict[str, list[Any]], restriction: str) -> dict[str, 
     return {"ConfigurationSpace": {"TuningParameters": parameters, "Conditions": conditions}}
 
 
-def check(space: Space, costs: dict[tuple[str, ...], tuple[Any, float]]) -> None:
+def check(space: RecordedSpace, costs: dict[tuple[str, ...], tuple[Any, float]]) -> None:
     """The space is the dictionary, and Kernel Tuner's search space over it numbers configs and values alike."""
     configs = param_configs(space.tune_params, space.value_indices)
     assert {exactly(config): cost for config, cost in zip(configs, space.costs.tolist(), strict=True)} == {

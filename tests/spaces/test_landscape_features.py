@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llamea_tune.spaces import LandscapeFeatures, Space, build_searchspace, landscape_features, load_space
+from llamea_tune.spaces import LandscapeFeatures, RecordedSpace, build_searchspace, landscape_features, load_space
 from llamea_tune.spaces.features import _page_rank
 from llamea_tune.spaces.neighbourhoods import adjacent_pairs, hamming_adjacent_pairs, hamming_pairs, successive_pairs
 from llamea_tune.testing.spaces import synthetic_space
 
 
-def grid_space(costs: np.ndarray) -> Space:
+def grid_space(costs: np.ndarray) -> RecordedSpace:
     """A space without restrictions: costs by value indices."""
     template = synthetic_space(0)
     indices = np.array(list(product(*(range(n) for n in costs.shape))), dtype=np.uint16)

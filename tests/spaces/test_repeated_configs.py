@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from llamea_tune.exceptions import SpaceFileWarning
-from llamea_tune.spaces import FailureKind, Space, cache_to_t4, load_space, param_configs
+from llamea_tune.spaces import FailureKind, RecordedSpace, cache_to_t4, load_space, param_configs
 
 REPEATED = "16,True,a,0.5"
 
@@ -32,7 +32,7 @@ def with_repeat(
     return make
 
 
-def content(space: Space) -> list[Any]:
+def content(space: RecordedSpace) -> list[Any]:
     return [
         param_configs(space.tune_params, space.value_indices),
         *(array.tolist() for array in (np.nan_to_num(space.costs), space.failures, space.stage_times_ms)),

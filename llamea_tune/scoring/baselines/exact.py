@@ -17,7 +17,7 @@ from scipy.special import gammaln
 
 from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.scoring.ranks import Floats, RankTable
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space import RecordedSpace
 from llamea_tune.spaces.store import kept_array
 
 Ints = NDArray[np.int64]
@@ -28,7 +28,7 @@ _SEED = 20240
 _METHOD_VERSION = 1  # of what follows: another one makes kept baselines be computed anew
 
 
-def exact_baseline(space: Space, table: RankTable, grid_us: Floats) -> Floats:
+def exact_baseline(space: RecordedSpace, table: RankTable, grid_us: Floats) -> Floats:
     """Expected cost of the best config that random search has found at each time; kept on disk once it is computed.
 
     Args:
@@ -47,7 +47,7 @@ def exact_baseline(space: Space, table: RankTable, grid_us: Floats) -> Floats:
 
 
 def mean_ranks(
-    space: Space, table: RankTable, grid_us: Floats, *, n_evaluations: int = N_EVALUATIONS, seed: int = _SEED
+    space: RecordedSpace, table: RankTable, grid_us: Floats, *, n_evaluations: int = N_EVALUATIONS, seed: int = _SEED
 ) -> Floats:
     """Expected rank of the best config that random search has found at each time; see `exact_baseline`.
 
@@ -148,7 +148,7 @@ class _Searches:
         return search, evaluation, (before - best)[search, evaluation]
 
 
-def _distinct_ranks(space: Space, table: RankTable) -> Ints:
+def _distinct_ranks(space: RecordedSpace, table: RankTable) -> Ints:
     """Ranks of the configs with equal costs in any order, as the closed form wants them."""
     ranks = np.full(space.size, table.worst, dtype=np.int64)
     order = np.argsort(space.costs, kind="stable")[: len(table.costs)]  # NaN comes last

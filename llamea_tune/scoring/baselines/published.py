@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 
 from llamea_tune.scoring.ranks import Floats, RankTable
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space import RecordedSpace
 
 
-def published_baseline(space: Space, table: RankTable, grid_us: Floats) -> Floats:
+def published_baseline(space: RecordedSpace, table: RankTable, grid_us: Floats) -> Floats:
     """Cost that random search is expected to have reached at each time.
 
     After Willemsen et al. (2024), with the time per evaluation of its reference implementation: the mean of the valid
@@ -33,7 +33,7 @@ def published_baseline(space: Space, table: RankTable, grid_us: Floats) -> Float
     return _smoothed(evaluations, table.costs[::-1][np.minimum(reached, n_valid - 1)])
 
 
-def time_per_evaluation_us(space: Space) -> float:
+def time_per_evaluation_us(space: RecordedSpace) -> float:
     """Time that the published baseline takes for one evaluation, in microseconds."""
     times_us = space.evaluation_times_s * 1e6
     mean_us = float(times_us[space.valid].mean())

@@ -16,7 +16,7 @@ from llamea_tune.proposals.offline.writer import write
 from llamea_tune.runners import CachedRunner, Meter, RunBudget
 from llamea_tune.runners.session import run_strategy
 from llamea_tune.spaces.searchspace import build_searchspace
-from llamea_tune.spaces.space import FailureKind, Space
+from llamea_tune.spaces.space import FailureKind, RecordedSpace
 from llamea_tune.testing.spaces import synthetic_space
 
 CHOICES = [(slot, name) for slot, components in SLOTS.items() for name in components]
@@ -49,7 +49,7 @@ def run(design: Design, space_name: str, max_fevals: int | None, seed: int = 1) 
     return meter
 
 
-def regret(space: Space, costs: np.ndarray) -> float:
+def regret(space: RecordedSpace, costs: np.ndarray) -> float:
     """Fraction of the valid configs better than the best of these."""
     return float(np.mean(space.costs[space.valid] < np.nanmin(costs)))
 

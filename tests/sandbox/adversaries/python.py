@@ -77,7 +77,7 @@ ADVERSARIES = (
         "nothing to find",
         """
         import gc
-        wanted = {"Space", "Meter", "CachedRunner", "Sandbox", "Worker", "Trace", "RunResult"}
+        wanted = {"Space", "RecordedSpace", "LiveSpace", "Meter", "CachedRunner", "Sandbox", "Worker", "Trace", "RunResult"}
         frame = sys._getframe()
         while frame is not None:
             for value in list(frame.f_locals.values()) + list(frame.f_globals.values()):
