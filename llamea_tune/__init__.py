@@ -12,7 +12,7 @@ from llamea_tune.strategies.value_indices import mend_value_indices
 
 if TYPE_CHECKING:
     from llamea_tune.execution import LocalExecutor, make_contender
-    from llamea_tune.export import export_strategy
+    from llamea_tune.exporting import export_strategy
     from llamea_tune.scoring import Scorer
     from llamea_tune.spaces import load_space, load_spaces
     from llamea_tune.strategies import catalog
@@ -33,7 +33,7 @@ _ROOMS = {
     "LocalExecutor": "execution",
     "Scorer": "scoring",
     "catalog": "strategies",
-    "export_strategy": "export",
+    "export_strategy": "exporting",
     "load_space": "spaces",
     "load_spaces": "spaces",
     "make_contender": "execution",

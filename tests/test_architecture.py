@@ -22,11 +22,11 @@ MAY_IMPORT = {
     "llm": set(),
     "proposals": {"llm", "spaces"},
     "hpo": {"scoring", "execution", "sandbox", "runners", "spaces", "strategies"},
-    "export": {"sandbox", "spaces"},
+    "exporting": {"sandbox", "spaces"},
     "evolution": {
         "proposals",
         "hpo",
-        "export",
+        "exporting",
         "scoring",
         "execution",
         "sandbox",

@@ -44,7 +44,7 @@ def export(
     """Collect the facts from the run and write the strategy."""
     from llamea_tune.evolution.provenance import export_request
     from llamea_tune.evolution.run_directory import RunDirectory
-    from llamea_tune.export import export_strategy
+    from llamea_tune.exporting import export_strategy
     from llamea_tune.strategies import user_folder
 
     date = datetime.now(UTC).date().isoformat()

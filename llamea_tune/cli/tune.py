@@ -21,7 +21,7 @@ from llamea_tune.wording import counted
 if TYPE_CHECKING:
     from llamea_tune.candidate import HyperparameterValue
     from llamea_tune.cli.tune_source import TuneSource
-    from llamea_tune.export import ExportedStrategy
+    from llamea_tune.exporting import ExportedStrategy
     from llamea_tune.hpo.rescoring import Rescored
     from llamea_tune.hpo.study import StudyResult, StudySettings
     from llamea_tune.spaces.space import Space
@@ -143,7 +143,7 @@ def tune(
 
 def _check_export(source: TuneSource, name: str, strategy: str) -> None:
     """Refuse before the study what would be refused after it."""
-    from llamea_tune.export.request import check_name
+    from llamea_tune.exporting.request import check_name
 
     if source.export_as is None:
         raise ExportError(
@@ -164,7 +164,7 @@ def _export(
     force: bool,
 ) -> ExportedStrategy:
     """Export the strategy, with the tuned defaults if they are better and its own if they are not."""
-    from llamea_tune.export import RecordedScore, SpaceReference, export_strategy
+    from llamea_tune.exporting import RecordedScore, SpaceReference, export_strategy
     from llamea_tune.strategies import user_folder
 
     assert source.export_as is not None

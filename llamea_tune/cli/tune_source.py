@@ -12,7 +12,7 @@ from llamea_tune.candidate import Candidate, HyperparameterRange
 from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.exceptions import SettingsError, StrategyError
 from llamea_tune.execution import Program, make_contender
-from llamea_tune.export import ExportRequest
+from llamea_tune.exporting import ExportRequest
 from llamea_tune.hpo.subject import Subject, program_subject, strategy_subject
 
 Ranges = dict[str, HyperparameterRange]
@@ -82,7 +82,7 @@ def _from_file(program: Program, ranges: Path | None) -> TuneSource:
 
 def _export_generated(name: str) -> Callable[[str], ExportRequest] | None:
     """How to export a generated strategy anew, None for strategies of others."""
-    from llamea_tune.export.reopen import reopen_strategy
+    from llamea_tune.exporting.reopen import reopen_strategy
     from llamea_tune.strategies import resolve
 
     path = resolve(name).path

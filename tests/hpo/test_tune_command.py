@@ -11,8 +11,8 @@ from llamea_tune.cli.app import app
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import ExportError, LlameaTuneError
-from llamea_tune.export import ExportRequest, export_strategy, read_record
-from llamea_tune.export.reopen import reopen_strategy
+from llamea_tune.exporting import ExportRequest, export_strategy, read_record
+from llamea_tune.exporting.reopen import reopen_strategy
 from llamea_tune.strategies import register_file
 from llamea_tune.testing.cache_files import write_cache
 
