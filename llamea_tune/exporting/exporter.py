@@ -58,7 +58,8 @@ def export_strategy(request: ExportRequest, folder: Path, *, force: bool = False
     code_path, record_path = folder / f"{request.name}.py", folder / f"{request.name}.json"
     for path in (record_path, code_path):
         if path.exists() and not force:
-            raise ExportError(f"{path} exists already; choose another name, or use --force to replace it.")
+            message = f"{path} exists already; choose another name, or replace it with force=True."
+            raise ExportError(message, fields=("force",))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_together({record_path: record_to_json(record), code_path: text})

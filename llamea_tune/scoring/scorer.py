@@ -55,7 +55,8 @@ class Scorer:
         if repeats < 1:
             raise SettingsError(f"scoring needs at least one repeat, got repeats={repeats}")
         if stop_when_settled and any(isinstance(space, LiveSpace) for space in executor.spaces):
-            raise SettingsError("--stop-when-settled is for recorded spaces; leave it out with --live")
+            message = "stop_when_settled is for recorded spaces; leave it out with live ones"
+            raise SettingsError(message, fields=("stop_when_settled",))
         self.executor = executor
         self.spaces = tuple(executor.spaces)
         self.repeats = repeats
