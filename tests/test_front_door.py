@@ -93,8 +93,13 @@ def test_a_proposer_of_ones_own_evolves_resumes_and_its_winner_is_used_by_name(p
 
     with pytest.raises(SettingsError, match=r"a proposer of your own, 'batches'; .*hand it over again"):
         llamea_tune.resume("runs/mine", max_candidates=4)
+    assert json.loads(Path("runs/mine/run.json").read_text()) == header
     with pytest.raises(SettingsError, match="takes no options"):
         llamea_tune.resume("runs/mine", proposer, llm=LLMOptions(max_retries=1))
+    other = Batches()
+    other.name = "others"
+    with pytest.raises(SettingsError, match="with the proposer 'batches', not 'others'"):
+        llamea_tune.resume("runs/mine", other)
     longer = llamea_tune.resume("runs/mine", proposer, max_candidates=4, jobs=2)
     assert longer.n_candidates == 4 and len(proposer.tasks) == 4
     at_once = llamea_tune.evolve("caches/", Batches(), run="runs/other", max_candidates=4, jobs=2, **QUICK)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -97,10 +97,11 @@ def run_spaces(
         raise RunDirectoryError(
             f"{run.path} has {counted(len(records), 'space')}, not {len(given)}; hand over all of them."
         )
-    if given is not None or not lives:
-        opening: Any = nullcontext([_loaded(record) for record in records] if given is None else given)
-    else:
+    opening: AbstractContextManager[Sequence[Space]]
+    if given is None and lives:
         opening = open_all(lives, on_sampled)
+    else:
+        opening = nullcontext([_loaded(record) for record in records] if given is None else given)
     with opening as spaces:
         for space, record in zip(spaces, records, strict=True):
             if space.content_hash != record["content_hash"]:
@@ -118,6 +119,28 @@ def _loaded(record: Mapping[str, Any]) -> Space:
         objective=record.get("objective"),
         salvage=record.get("salvage", False),
     )
+
+
+def check_proposer(run: RunDirectory, proposer: Proposer | None) -> None:
+    """Refuse to go on with another proposer than before.
+
+    Args:
+        run: The run directory.
+        proposer: The proposer itself, None for what the run's settings name.
+
+    Raises:
+        SettingsError: The run was started with another one.
+    """
+    header = run.header()
+    before = header["settings"]["proposer"]
+    if proposer is None and header.get("own_proposer"):
+        raise SettingsError(
+            f"{run.path} was started in Python with a proposer of your own, {before!r}; "
+            "go on there, and hand it over again: llamea_tune.resume(run, proposer)"
+        )
+    if proposer is not None and proposer.name != before:
+        message = f"{run.path} was started with the proposer {before!r}, not {proposer.name!r}; go on with that one"
+        raise SettingsError(message)
 
 
 def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOptions) -> None:
@@ -206,13 +229,8 @@ def _evolve(
 @contextmanager
 def _proposer(run: RunDirectory, settings: Settings, own: Proposer | None, observe: Observer) -> Iterator[Proposer]:
     """The run's proposer; a language model's answers go through the run's log, and none is waited for at the end."""
-    if own is None and run.header().get("own_proposer"):
-        raise SettingsError(
-            f"{run.path} was started in Python with a proposer of your own, {settings.proposer!r}; "
-            "go on there, and hand it over again: llamea_tune.resume(run, proposer)"
-        )
     proposer = own or make_proposer(settings.proposer, observe, **settings.llm.given())
-    if not isinstance(proposer, LLMProposer):
+    if type(proposer) is not LLMProposer:  # one of a user's own that derives from it is left as it is
         yield proposer
         return
     recorded = LLMProposer(RecordedLLM(proposer.llm, run.exchanges))

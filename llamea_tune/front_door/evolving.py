@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from llamea_tune.evolution.assemble import carry_out, change_settings, new_run, run_spaces
+from llamea_tune.evolution.assemble import carry_out, change_settings, check_proposer, new_run, run_spaces
 from llamea_tune.evolution.events import Observer, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
@@ -105,6 +105,7 @@ def resume(
         LlameaTuneError: There is no such run, it does not fit what is given, or something does not do its part.
     """
     directory = RunDirectory.open_existing(Path(run))
+    check_proposer(directory, proposer)
     with run_spaces(directory, on_sampled, spaces) as opened:
         if max_candidates is not None or llm.given():
             change_settings(directory, max_candidates=max_candidates, llm=llm)
