@@ -86,7 +86,11 @@ def test_a_proposer_of_ones_own_evolves_resumes_and_its_winner_is_used_by_name(p
     assert board.winner is not None and {row.label for row in board.rows} >= {"random_sample"}
     assert proposer.tasks[0].spaces and "block_size_x" in proposer.tasks[0].spaces[0]
     started = events[0]
-    assert isinstance(started, RunStarted) and started.spaces == tuple(space.name for space in spaces)
+    assert (
+        isinstance(started, RunStarted)
+        and started.n_judged == 0
+        and started.spaces == tuple(space.name for space in spaces)
+    )
     assert sum(isinstance(event, CandidateJudged) for event in events) == 2
     header = json.loads(Path("runs/mine/run.json").read_text())
     assert header["settings"]["proposer"] == "batches" and header["prompts_hash"] is None

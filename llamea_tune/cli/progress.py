@@ -42,10 +42,10 @@ class RunProgress(LiveBar):
     def __call__(self, event: Event) -> None:
         """Take note of an event."""
         match event:
-            case RunStarted(run, settings, spaces):
+            case RunStarted(run, settings, spaces, n_judged):
                 self.run, self.settings, self._n_spaces = run, settings, len(spaces)
-                self.show(total=settings.max_candidates)
-                if not self.quiet:
+                self.show(total=settings.max_candidates, completed=n_judged)
+                if not (self.quiet or n_judged):
                     names = escape(", ".join(spaces))
                     err.print(f"run directory: [bold]{escape(str(run))}[/]   spaces: {names}", soft_wrap=True)
             case GenerationStarted(generation, generations, asked):

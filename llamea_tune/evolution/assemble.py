@@ -203,7 +203,7 @@ def carry_out(
     """
     with run.locked():
         settings = Settings.from_json(run.header()["settings"])
-        observe(RunStarted(run.path, settings, tuple(space.name for space in spaces)))
+        observe(RunStarted(run.path, settings, tuple(space.name for space in spaces), len(run.candidates())))
         return _evolve(run, settings, spaces, jobs, proposer, allow_weak_sandbox, observe)
 
 

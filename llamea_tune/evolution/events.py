@@ -20,11 +20,13 @@ class RunStarted:
         run: Its directory.
         settings: Its settings.
         spaces: Names of its training spaces.
+        n_judged: Candidates that were judged before, where it goes on.
     """
 
     run: Path
     settings: Settings
     spaces: tuple[str, ...]
+    n_judged: int
 
 
 @dataclass(frozen=True)
