@@ -27,7 +27,7 @@ from typing import Any
 from kernel_tuner_hpo import kernel_tuners_best
 
 from llamea_tune.execution import NamedStrategy
-from llamea_tune.export import ExportRequest, export_strategy
+from llamea_tune.exporting import ExportRequest, export_strategy
 from llamea_tune.hpo import StudyResult, StudySettings, Subject, rescore, strategy_subject, tune
 from llamea_tune.proposals import make_proposer
 from llamea_tune.proposals.proposal import ProposalTask

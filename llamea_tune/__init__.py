@@ -12,7 +12,8 @@ from llamea_tune.strategies.value_indices import mend_value_indices
 
 if TYPE_CHECKING:
     from llamea_tune.execution import LocalExecutor, make_contender
-    from llamea_tune.export import export_strategy
+    from llamea_tune.exporting import export_strategy
+    from llamea_tune.front_door import benchmark, evolve, export, resume, tune
     from llamea_tune.scoring import Scorer
     from llamea_tune.spaces import load_space, load_spaces
     from llamea_tune.strategies import catalog
@@ -22,21 +23,31 @@ __version__ = "0.1.0"
 __all__ = [
     "LocalExecutor",
     "Scorer",
+    "benchmark",
     "catalog",
+    "evolve",
+    "export",
     "export_strategy",
     "load_space",
     "load_spaces",
     "make_contender",
+    "resume",
+    "tune",
 ]
 
 _ROOMS = {
     "LocalExecutor": "execution",
     "Scorer": "scoring",
+    "benchmark": "front_door",
     "catalog": "strategies",
-    "export_strategy": "export",
+    "evolve": "front_door",
+    "export": "front_door",
+    "export_strategy": "exporting",
     "load_space": "spaces",
     "load_spaces": "spaces",
     "make_contender": "execution",
+    "resume": "front_door",
+    "tune": "front_door",
 }
 
 

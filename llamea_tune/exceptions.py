@@ -6,7 +6,16 @@ traceback and exits with code 2.
 
 
 class LlameaTuneError(Exception):
-    """Base class of all errors caused by input or environment rather than by a bug."""
+    """Base class of all errors caused by input or environment rather than by a bug.
+
+    Attributes:
+        fields: Names of the settings that the message speaks of, as keyword arguments; the command line shows its
+            options instead.
+    """
+
+    def __init__(self, message: str = "", *, fields: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.fields = fields
 
 
 class SpaceFileError(LlameaTuneError):

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,11 @@ MAY_IMPORT = {
     "llm": set(),
     "proposals": {"llm", "spaces"},
     "hpo": {"scoring", "execution", "sandbox", "runners", "spaces", "strategies"},
-    "export": {"sandbox", "spaces"},
+    "exporting": {"sandbox", "spaces"},
     "evolution": {
         "proposals",
         "hpo",
-        "export",
+        "exporting",
         "scoring",
         "execution",
         "sandbox",
@@ -37,6 +38,7 @@ MAY_IMPORT = {
     },
     "report": {"scoring", "runners", "spaces", "strategies", "evolution"},
 }
+MAY_IMPORT["front_door"] = set(MAY_IMPORT) - {"report"}
 LEAVES = {"candidate_code", "storage"}  # which all may import
 UNRESTRICTED = {"cli", "testing"}
 
@@ -77,6 +79,28 @@ def test_candidate_code_is_parsed_in_one_room():
 def test_every_room_is_covered():
     folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert folders == set(MAY_IMPORT) | UNRESTRICTED | LEAVES
+
+
+def test_the_docs_name_every_room_and_front_doors_that_exist():
+    page = (ROOT / "docs" / "pipeline.md").read_text()
+    rows = re.findall(r"^\| `(\w+)/` \| .* \| (.*) \|$", page, flags=re.MULTILINE)
+    assert {room for room, _ in rows} == set(MAY_IMPORT) | UNRESTRICTED | LEAVES
+    for room, doors in rows:
+        for door in re.findall(r"`([\w.]+)`", doors):
+            exists = (PACKAGE / room / door).is_file() or hasattr(import_module(f"llamea_tune.{room}"), door)
+            assert exists, f"{room}: {door}"
+
+
+@pytest.mark.parametrize(
+    "page", [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))], ids=lambda page: page.name
+)
+def test_what_a_page_links_to_and_names_as_a_file_is_there(page):
+    text = page.read_text()
+    links = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link]
+    assert [link for link in links if not (page.parent / link).exists()] == []
+    rooms = "|".join(sorted(set(MAY_IMPORT) | UNRESTRICTED | LEAVES))
+    files = re.findall(rf"`(?:llamea_tune/)?((?:{rooms})/[\w/]*(?:\w\.py|/))`", text)
+    assert [file for file in files if not (PACKAGE / file).exists()] == []
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import re
 import signal
 import sys
 from types import FrameType
@@ -47,6 +48,18 @@ for command in (evolve, resume, benchmark, tune, export, report, spaces, strateg
     command.register(app)
 
 
+_OPTIONS = {"wall_s": "--timeout", "named_s": "--timeout", "sample": "--live-sample", "budget_s": "--live-budget"}
+
+
+def with_options(error: LlameaTuneError) -> str:
+    """The message of an error, with options in the place of the settings that it names."""
+    message = str(error)
+    for name in error.fields:
+        option = _OPTIONS.get(name) or "--" + name.removesuffix("_s").replace(".", "-").replace("_", "-")
+        message = re.sub(rf"(?<![\w./-]){re.escape(name)}\b(=True)?", option, message)
+    return message
+
+
 def _interrupt(_signum: int, _frame: FrameType | None) -> NoReturn:
     """End as on Ctrl-C: a batch system's SIGTERM must not cost more than the candidate in flight either."""
     raise KeyboardInterrupt
@@ -60,7 +73,7 @@ def main() -> None:
     try:
         app()
     except LlameaTuneError as err:
-        fail(str(err))
+        fail(with_options(err))
         sys.exit(EXIT_BAD_INPUT)
     except KeyboardInterrupt:
         fail("interrupted")

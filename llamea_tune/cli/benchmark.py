@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +13,6 @@ from llamea_tune.cli import live, options
 from llamea_tune.cli.console import err, print_json
 
 if TYPE_CHECKING:
-    from llamea_tune.execution import Contender
     from llamea_tune.scoring.benchmark_events import Event, Observer
 
 _HELP = """
@@ -111,16 +109,18 @@ def benchmark(
     """Load the spaces, make the runs, show and write the outcome."""
     from llamea_tune.cli.benchmark_progress import BenchmarkProgress
     from llamea_tune.cli.benchmark_tables import show_benchmark
+    from llamea_tune.front_door.benchmarking import as_contenders
+    from llamea_tune.front_door.benchmarking import benchmark as compare
+    from llamea_tune.front_door.named_spaces import opened_spaces
     from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
     from llamea_tune.report.files import check_targets, report_of, write_bytes
     from llamea_tune.report.ioh_data import IohWriter
-    from llamea_tune.scoring.benchmark import BenchmarkSettings, run_benchmark
-    from llamea_tune.scoring.live_benchmark import run_live_benchmark
+    from llamea_tune.scoring.benchmark import BenchmarkSettings
     from llamea_tune.scoring.results_store import ResultsStore
     from llamea_tune.spaces import Reading
 
     check_targets(reports=report or [], texts=[csv] if csv else [], folders=[ioh] if ioh else [])
-    contenders = _contenders(strategies)
+    contenders = as_contenders(strategies or None)
     settings = BenchmarkSettings(
         repeats=repeats,
         seed=seed,
@@ -142,21 +142,20 @@ def benchmark(
         _refuse_beside_live(
             {"--ioh": ioh, "--charge-own-compute": charge_own_compute, "--stop-when-settled": stop_when_settled}
         )
-    store = ResultsStore()
+    reading = Reading(t1, objective, salvage)
+    named = live.one_kind(spaces, reading, lives)
     try:
-        with live.opened_spaces(spaces, Reading(t1, objective, salvage), lives, quiet=quiet) as loaded:
+        with opened_spaces(named, reading, live.sampling_lines(quiet=quiet)) as loaded:
             progress = BenchmarkProgress(contenders, loaded, repeats, quiet=quiet)
             with progress, IohWriter(ioh) if ioh else nullcontext() as writer:
-                make = (
-                    partial(run_live_benchmark, contenders, loaded)
-                    if lives
-                    else partial(run_benchmark, contenders, [space.known for space in loaded], store=store, fresh=fresh)
-                )
-                outcome = make(
-                    settings,
-                    jobs=jobs or live.default_jobs(loaded),
-                    allow_weak=allow_weak_sandbox,
+                outcome = compare(
+                    contenders,
+                    loaded,
+                    jobs=jobs,
+                    fresh=fresh,
+                    allow_weak_sandbox=allow_weak_sandbox,
                     observe=_both(progress, writer),
+                    **vars(settings),
                 )
     except KeyboardInterrupt:
         kept = "all measurements" if lives else "finished runs"
@@ -172,7 +171,7 @@ def benchmark(
     else:
         show_benchmark(outcome)
     if not quiet:
-        progress.say_what_it_took(outcome.kept, store.folder)
+        progress.say_what_it_took(outcome.kept, ResultsStore().folder)
     if all(row.card.mean is None for row in outcome.rows):
         raise typer.Exit(1)
 
@@ -199,19 +198,3 @@ def _both(progress: Observer, writer: Observer | None) -> Observer:
             writer(event)
 
     return observe
-
-
-def _contenders(strategies: Sequence[str] | None) -> list[Contender]:
-    """The strategies that are named, or the default ones.
-
-    Raises:
-        StrategyError: One is unknown, or takes no such option.
-    """
-    from llamea_tune.execution import make_contender
-    from llamea_tune.scoring.benchmark import DEFAULT_STRATEGIES
-    from llamea_tune.strategies import Origin, catalog
-
-    if not strategies:
-        generated = [info.name for info in catalog() if info.origin in (Origin.GENERATED, Origin.USER)]
-        strategies = [*DEFAULT_STRATEGIES, *generated]
-    return [make_contender(text) for text in strategies]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import typer
@@ -11,21 +11,18 @@ import typer
 from llamea_tune.cli.console import duration, err, fail, out, print_json
 
 if TYPE_CHECKING:
+    from llamea_tune.evolution.events import Observer
     from llamea_tune.evolution.leaderboard import Leaderboard
     from llamea_tune.evolution.run_directory import RunDirectory
-    from llamea_tune.spaces.space import Space
 
 
-def carry_out_visibly(
-    run: RunDirectory,
-    spaces: Sequence[Space],
-    *,
-    jobs: int,
-    allow_weak_sandbox: bool,
-    quiet: bool,
-    as_json: bool,
-) -> None:
-    """Do what is left of a run and show the outcome.
+def carry_out_visibly(carry_out: Callable[[Observer], Leaderboard], *, quiet: bool, as_json: bool) -> None:
+    """Have a run carried out and show the outcome.
+
+    Args:
+        carry_out: Does it, and tells of the progress.
+        quiet: Whether to show the outcome only.
+        as_json: Whether to show it as JSON.
 
     Raises:
         KeyboardInterrupt: Ctrl-C; the command that resumes the run is on screen by then.
@@ -34,23 +31,25 @@ def carry_out_visibly(
     """
     from llamea_tune.cli.progress import RunProgress
     from llamea_tune.cli.tables import print_leaderboard, tuning_table
-    from llamea_tune.evolution.assemble import carry_out
-    from llamea_tune.evolution.settings import Settings
+    from llamea_tune.evolution.run_directory import RunDirectory
     from llamea_tune.exceptions import ProposerError
 
-    settings = Settings.from_json(run.header()["settings"])
-    path = shlex.quote(str(run.path))
-    progress = RunProgress(settings, n_spaces=len(spaces), quiet=quiet or as_json)
+    progress = RunProgress(quiet=quiet or as_json)
     try:
         with progress:
-            board = carry_out(run, spaces, jobs=jobs, allow_weak_sandbox=allow_weak_sandbox, observe=progress)
+            board = carry_out(progress)
     except KeyboardInterrupt:
-        err.print(
-            f"\nstopped; nothing that was done is lost. Go on with:\n\n    llamea-tune resume {path}\n", soft_wrap=True
-        )
+        if progress.run is not None:
+            go_on = f"llamea-tune resume {shlex.quote(str(progress.run))}"
+            err.print(f"\nstopped; nothing that was done is lost. Go on with:\n\n    {go_on}\n", soft_wrap=True)
         raise
     except ProposerError as problem:
+        if progress.run is None:
+            raise
+        path = shlex.quote(str(progress.run))
         raise ProposerError(f"{str(problem).removesuffix('.')}; llamea-tune resume {path} asks again") from problem
+    assert board.run is not None
+    run, settings, path = RunDirectory(board.run), progress.settings, shlex.quote(str(board.run))
     tunings = run.tunings()
     if as_json:
         tuned = {"tuning": [tuning.summary() for tuning in tunings.values()]} if settings.hpo_trials else {}

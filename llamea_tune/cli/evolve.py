@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,7 +9,6 @@ import typer
 
 from llamea_tune.cli import live, llm_options, options
 from llamea_tune.cli.carry_out import carry_out_visibly
-from llamea_tune.cli.console import err
 
 _HELP = """
 Evolve optimization strategies on recorded search spaces, or live on a kernel and a device at hand.
@@ -94,11 +92,8 @@ def evolve(
     as_json: options.AsJson = False,
 ) -> None:
     """Load the spaces, make the run directory, evolve, show the leaderboard."""
-    from llamea_tune.evolution.assemble import new_run
     from llamea_tune.evolution.settings import Settings
-    from llamea_tune.execution import make_contender
-    from llamea_tune.proposals import make_proposer
-    from llamea_tune.scoring import space_budget
+    from llamea_tune.front_door.evolving import evolve as start_run
     from llamea_tune.spaces import Reading
 
     settings = Settings(
@@ -124,8 +119,6 @@ def evolve(
         hpo_runs=hpo_runs,
         limits=options.limits(timeout),
     )
-    for rival in settings.rivals:
-        make_contender(rival)  # refuses what it does not know now, rather than after the evolution
     lives = live.live_kernels(
         live_kernel,
         backend=backend,
@@ -135,22 +128,19 @@ def evolve(
         budget_s=live_budget,
         recordings=live_recordings,
     )
-    if not (spaces or lives):
-        spaces = options.first_spaces()
     reading = Reading(t1, objective, salvage)
-    with live.opened_spaces(spaces, reading, lives, quiet=quiet) as loaded:
-        for space in loaded:
-            space_budget(space)  # nor start what cannot be scored on
-        make_proposer(settings.proposer, **settings.llm.given())  # and a missing key before there is a run directory
-        path = run_dir or Path("runs") / datetime.now().strftime("%Y%m%d-%H%M%S")
-        run = new_run(path, settings, loaded, reading)
-        if not quiet:
-            err.print(f"run directory: [bold]{path}[/]   spaces: {', '.join(space.name for space in loaded)}")
-        carry_out_visibly(
-            run,
-            loaded,
-            jobs=jobs or live.default_jobs(loaded),
+    named = live.one_kind(spaces, reading, lives)
+    carry_out_visibly(
+        lambda observe: start_run(
+            named,
+            run=run_dir,
+            reading=reading,
+            jobs=jobs,
             allow_weak_sandbox=allow_weak_sandbox,
-            quiet=quiet,
-            as_json=as_json,
-        )
+            on_sampled=live.sampling_lines(quiet=quiet),
+            observe=observe,
+            **vars(settings),
+        ),
+        quiet=quiet,
+        as_json=as_json,
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -42,14 +41,9 @@ def export(
     as_json: options.AsJson = False,
 ) -> None:
     """Collect the facts from the run and write the strategy."""
-    from llamea_tune.evolution.provenance import export_request
-    from llamea_tune.evolution.run_directory import RunDirectory
-    from llamea_tune.export import export_strategy
-    from llamea_tune.strategies import user_folder
+    from llamea_tune.front_door.exports import export as write
 
-    date = datetime.now(UTC).date().isoformat()
-    request = export_request(RunDirectory.open_existing(run), name, date=date, candidate_id=candidate, note=note)
-    exported = export_strategy(request, output or user_folder(), force=force)
+    exported = write(run, name, candidate=candidate, folder=output, note=note, force=force)
     if as_json:
         print_json({"name": name, "code": str(exported.code_path), "record": str(exported.record_path)})
         return

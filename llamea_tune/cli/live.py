@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from llamea_tune.cli import options
 from llamea_tune.cli.console import Lines, escape
 
 if TYPE_CHECKING:
     from llamea_tune.runners.open_live import LiveKernel, OnSampled
-    from llamea_tune.spaces import Reading, Space
+    from llamea_tune.spaces import Reading
 
 
 Kernels = Annotated[
@@ -119,29 +116,22 @@ def device_numbers(text: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-@contextmanager
-def opened_spaces(
-    spaces: list[str] | None, reading: Reading, lives: Sequence[LiveKernel], *, quiet: bool
-) -> Iterator[Sequence[Space]]:
-    """The spaces that a command names: recorded ones, or live ones, which are closed in the end.
+def one_kind(
+    spaces: list[str] | None, reading: Reading, lives: Sequence[LiveKernel]
+) -> Sequence[str] | Sequence[LiveKernel] | None:
+    """What a command names: recorded spaces, or live ones, or nothing.
 
     Raises:
-        LlameaTuneError: One of them cannot be used, or both kinds are named.
+        SettingsError: Both kinds are named.
     """
     from llamea_tune.exceptions import SettingsError
 
-    if not lives:
-        yield options.load(spaces, reading)
-        return
-    if spaces or any(vars(reading).values()):
+    if lives and (spaces or any(vars(reading).values())):
         raise SettingsError(
             "--live and an option for recorded spaces (--spaces, --t1, --objective, --salvage) are both given; "
             "name live kernels or recorded spaces"
         )
-    from llamea_tune.runners.open_live import open_all
-
-    with open_all(lives, sampling_lines(quiet=quiet)) as opened:
-        yield opened
+    return lives or spaces or None
 
 
 def sampling_lines(*, quiet: bool) -> OnSampled | None:
@@ -150,8 +140,3 @@ def sampling_lines(*, quiet: bool) -> OnSampled | None:
         return None
     lines: dict[str, Lines] = defaultdict(Lines)
     return lambda name, done, total: lines[name](f"{escape(name)}: {done}/{total} configs of the sample measured")
-
-
-def default_jobs(spaces: Sequence[Space]) -> int:
-    """One run per core; but one in all where a CPU kernel is measured live, which everything else would disturb."""
-    return 1 if any(space.on_cpu for space in spaces) else os.cpu_count() or 1

@@ -9,7 +9,6 @@ import typer
 
 if TYPE_CHECKING:
     from llamea_tune.execution import Limits
-    from llamea_tune.spaces import Reading, RecordedSpace
 
 RIVALS = "simulated_annealing,genetic_algorithm,diff_evo,pso,random_sample"
 
@@ -68,35 +67,3 @@ def limits(timeout: float | None) -> Limits:
     from llamea_tune.execution import Limits
 
     return Limits() if timeout is None else Limits(wall_s=timeout, cpu_s=timeout, named_s=timeout)
-
-
-def load(spaces: list[str] | None, reading: Reading) -> list[RecordedSpace]:
-    """Load the spaces that a command names, or the bundled ones.
-
-    Raises:
-        SpaceFileError: One of them cannot be loaded.
-    """
-    from llamea_tune.spaces import bundled_spaces, load_spaces
-
-    files = [file for spec in spaces for file in _files(spec)] if spaces else bundled_spaces()
-    return load_spaces(files, **vars(reading))
-
-
-def _files(spec: str) -> list[str]:
-    """What a space is loaded from: where there is no such file, a bundled space of that name, or all of a bundled kernel."""
-    from llamea_tune.spaces import bundled_spaces
-    from llamea_tune.spaces.find import kernel_folder, space_name
-
-    if Path(spec).exists():
-        return [spec]
-    return [str(path) for path in bundled_spaces() if spec in (space_name(path), kernel_folder(path))] or [spec]
-
-
-FIRST_SPACES = ("hotspot/caches/H200*", "nbody/caches/H200*", "matmul_openmp/caches/*", "stencil_openmp/caches/*")
-
-
-def first_spaces() -> list[str]:
-    """The bundled spaces that a run without `--spaces` trains on: one of each nature, with small budgets, to be done soon."""
-    from llamea_tune.spaces import bundled_spaces
-
-    return [str(path) for path in bundled_spaces() if any(path.match(f"{pattern}.json.gz") for pattern in FIRST_SPACES)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from llamea_tune.candidate import CandidateState, Scored
 from llamea_tune.cli.console import duration, err, escape
@@ -16,6 +17,7 @@ from llamea_tune.evolution.events import (
     FinalStarted,
     GenerationStarted,
     RunsDone,
+    RunStarted,
 )
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.llm.protocol import Waiting
@@ -27,10 +29,11 @@ _SMOOTHING = 0.2  # weight of the newest candidate in the running mean of second
 class RunProgress(LiveBar):
     """Shows a run as it goes: a live bar on a terminal, a line per generation elsewhere."""
 
-    def __init__(self, settings: Settings, *, n_spaces: int = 1, quiet: bool = False) -> None:
-        super().__init__("starting", settings.max_candidates, "candidates", quiet=quiet)
-        self._settings = settings
-        self._n_spaces = n_spaces
+    def __init__(self, *, quiet: bool = False) -> None:
+        super().__init__("starting", 1, "candidates", quiet=quiet)
+        self.run: Path | None = None
+        self.settings = Settings()
+        self._n_spaces = 1
         self._fitness: dict[str, float] = {}
         self._waits_until: dict[str, float] = {}
         self._last = time.monotonic()
@@ -39,6 +42,12 @@ class RunProgress(LiveBar):
     def __call__(self, event: Event) -> None:
         """Take note of an event."""
         match event:
+            case RunStarted(run, settings, spaces, n_judged):
+                self.run, self.settings, self._n_spaces = run, settings, len(spaces)
+                self.show(total=settings.max_candidates, completed=n_judged)
+                if not (self.quiet or n_judged):
+                    names = escape(", ".join(spaces))
+                    err.print(f"run directory: [bold]{escape(str(run))}[/]   spaces: {names}", soft_wrap=True)
             case GenerationStarted(generation, generations, asked):
                 stage = f"generation {generation + 1}/{generations}"
                 self.show(stage=stage, now=f"asking for {counted(asked, 'candidate')}")
@@ -92,7 +101,7 @@ class RunProgress(LiveBar):
         """Candidates to come, their confirmations, and the leaderboard, at the pace of the last candidates."""
         if self._seconds_each is None:
             return "?"
-        settings = self._settings
+        settings = self.settings
         confirmations = candidates / settings.offspring * settings.parents * settings.confirm_repeats
         if settings.hpo_trials:
             confirmations += settings.hpo_runs * candidates / settings.max_candidates / self._n_spaces

@@ -52,21 +52,21 @@ def resume(
     as_json: options.AsJson = False,
 ) -> None:
     """Rebuild the state from the run's logs, and carry the rest out."""
-    from llamea_tune.evolution.assemble import change_settings, run_spaces
-    from llamea_tune.evolution.run_directory import RunDirectory
+    from llamea_tune.front_door.evolving import resume as go_on
 
-    directory = RunDirectory.open_existing(run)
     llm = llm_options.llm_options(
         llm_timeout, llm_answer_timeout, llm_max_retries, llm_max_wait, llm_api_key_env, llm_parameter
     )
-    with run_spaces(directory, live.sampling_lines(quiet=quiet)) as spaces:
-        if max_candidates is not None or llm.given():
-            change_settings(directory, max_candidates=max_candidates, llm=llm)
-        carry_out_visibly(
-            directory,
-            spaces,
-            jobs=jobs or live.default_jobs(spaces),
+    carry_out_visibly(
+        lambda observe: go_on(
+            run,
+            max_candidates=max_candidates,
+            llm=llm,
+            jobs=jobs,
             allow_weak_sandbox=allow_weak_sandbox,
-            quiet=quiet,
-            as_json=as_json,
-        )
+            on_sampled=live.sampling_lines(quiet=quiet),
+            observe=observe,
+        ),
+        quiet=quiet,
+        as_json=as_json,
+    )

@@ -70,9 +70,10 @@ def list_spaces(
     as_json: options.AsJson = False,
 ) -> None:
     """Load the spaces and say how large they are."""
-    from llamea_tune.spaces import Reading
+    from llamea_tune.front_door.named_spaces import load_named
+    from llamea_tune.spaces import Reading, bundled_spaces
 
-    facts = [_facts(space) for space in options.load(places, Reading(t1, objective, salvage))]
+    facts = [_facts(space.known) for space in load_named(places or bundled_spaces(), Reading(t1, objective, salvage))]
     if as_json:
         print_json(facts)
         return
@@ -101,9 +102,10 @@ def show_space(
 ) -> None:
     """Load a space and describe it."""
     from llamea_tune.exceptions import SpaceFileError
+    from llamea_tune.front_door.named_spaces import load_named
     from llamea_tune.spaces import Reading, describe, landscape_features
 
-    space, *others = options.load([place], Reading(t1, objective, salvage))
+    space, *others = [space.known for space in load_named([place], Reading(t1, objective, salvage))]
     if others:
         names = ", ".join(entry.name for entry in (space, *others))
         raise SpaceFileError(f"{place} stands for {len(others) + 1} spaces; name one of them: {names}")

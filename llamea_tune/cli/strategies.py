@@ -14,7 +14,7 @@ from llamea_tune.cli.console import err, escape, out, print_json, print_table
 from llamea_tune.wording import counted
 
 if TYPE_CHECKING:
-    from llamea_tune.export.record import StrategyRecord
+    from llamea_tune.exporting.record import StrategyRecord
     from llamea_tune.strategies import StrategyInfo, StrategyOption
 
 _LIST_HELP = """
@@ -92,7 +92,7 @@ def show_strategy(
 def _record(info: StrategyInfo) -> StrategyRecord | None:
     """The provenance record of a generated strategy; None for all others, and with a warning if it is broken."""
     from llamea_tune.exceptions import StrategyError
-    from llamea_tune.export.record import read_record
+    from llamea_tune.exporting.record import read_record
 
     if info.path is None:
         return None

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,16 +11,10 @@ import typer
 
 from llamea_tune.cli import options
 from llamea_tune.cli.console import duration, err, out, print_json
-from llamea_tune.exceptions import ExportError
-from llamea_tune.wording import counted
 
 if TYPE_CHECKING:
     from llamea_tune.candidate import HyperparameterValue
-    from llamea_tune.cli.tune_source import TuneSource
-    from llamea_tune.export import ExportedStrategy
-    from llamea_tune.hpo.rescoring import Rescored
-    from llamea_tune.hpo.study import StudyResult, StudySettings
-    from llamea_tune.spaces.space import Space
+    from llamea_tune.execution import Contender
 
 _HELP = """
 Tune the hyperparameters of a strategy on recorded search spaces, and tell how much of the gain survives on fresh seeds.
@@ -92,109 +82,63 @@ def tune(
 ) -> None:
     """Find out what to tune, make the study, judge it, show and export the outcome."""
     from llamea_tune.cli.tune_progress import TuneProgress
-    from llamea_tune.cli.tune_source import find_source
     from llamea_tune.cli.tune_tables import as_data, show
-    from llamea_tune.execution import LocalExecutor
-    from llamea_tune.hpo import StudySettings, importances, rescore
-    from llamea_tune.hpo import tune as make_study
-    from llamea_tune.scoring import Scorer
+    from llamea_tune.exporting.request import check_name
+    from llamea_tune.front_door.exports import export as export_as
+    from llamea_tune.front_door.exports import exportable
+    from llamea_tune.front_door.named_spaces import opened_spaces
+    from llamea_tune.front_door.tune_source import find_source
+    from llamea_tune.front_door.tune_strategy import new_study
+    from llamea_tune.front_door.tune_strategy import tune as make_study
+    from llamea_tune.hpo import StudySettings, importances
     from llamea_tune.spaces import Reading
 
     settings = StudySettings(trials, repeats, seed, sampler, prune, baseline=baseline, limits=options.limits(timeout))
     source = find_source(strategy, ranges)
-    if export is not None:
-        _check_export(source, export, strategy)
-    loaded = options.load(spaces, Reading(t1, objective, salvage))
-    directory = study or Path("studies") / f"{_slug(strategy)}-{datetime.now():%Y%m%d-%H%M%S}"
-    n_jobs = jobs or os.cpu_count() or 1
-    if not quiet:
-        err.print(f"study directory: [bold]{directory}[/]   spaces: {', '.join(space.name for space in loaded)}")
+    if export is not None:  # refuse before the study what would be refused after it
+        exportable(source, export)
+        check_name(export)
+    directory = study or new_study(strategy)
     progress = TuneProgress(trials, quiet=quiet or as_json)
-    try:
-        with (
-            progress,
-            LocalExecutor(loaded, jobs=n_jobs, limits=settings.limits, allow_weak=allow_weak_sandbox) as executor,
-        ):
-            scorer = Scorer(executor, repeats=final_repeats, seed=seed, baseline=baseline)
-            result = make_study(
-                source.subject, executor, settings, directory, scales=scorer.scales, observe=progress.trial
-            )
-            rescored = rescore(source.subject, result, scorer, on_progress=progress.rescoring)
-    except KeyboardInterrupt:
-        err.print(f"\nstopped; to go on, repeat the command with --study {shlex.quote(str(directory))}", soft_wrap=True)
-        raise
-    shares = importances(source.subject, result.trials, seed)
-    exported = None
-    if export is not None:
-        exported = _export(source, export, result, rescored, loaded, settings, output, force=force)
+    with opened_spaces(spaces or None, Reading(t1, objective, salvage)) as opened:
+        if not quiet:
+            err.print(f"study directory: [bold]{directory}[/]   spaces: {', '.join(space.name for space in opened)}")
+        try:
+            with progress:
+                tuned = make_study(
+                    source,
+                    opened,
+                    study=directory,
+                    final_repeats=final_repeats,
+                    jobs=jobs,
+                    allow_weak_sandbox=allow_weak_sandbox,
+                    observe=progress,
+                    **vars(settings),
+                )
+        except KeyboardInterrupt:
+            command = f"repeat the command with --study {shlex.quote(str(directory))}"
+            err.print(f"\nstopped; to go on, {command}", soft_wrap=True)
+            raise
+    shares = importances(source.subject, tuned.study.trials, seed)
+    exported = None if export is None else export_as(tuned, export, folder=output, force=force)
     if as_json:
-        data = {"study": str(directory), **as_data(source.subject, result, rescored, shares)}
+        data = {"study": str(directory), **as_data(source.subject, tuned.study, tuned.rescored, shares)}
         print_json({**data, "exported": str(exported.code_path) if exported else None})
         return
-    show(source.subject, result, rescored, shares)
+    show(source.subject, tuned.study, tuned.rescored, shares)
     if exported is not None:
         out.print(f"exported: {exported.code_path}", soft_wrap=True)
-    elif rescored is not None and rescored.better:
-        _show_options(source, rescored.best.values)
+    elif tuned.better:
+        _show_options(source.subject.contender, tuned.better)
     if not quiet:
         journal = shlex.quote(str(directory / "journal.log"))
         err.print(f"took {duration(progress.elapsed_s)}; to look at it: optuna-dashboard {journal}", soft_wrap=True)
 
 
-def _check_export(source: TuneSource, name: str, strategy: str) -> None:
-    """Refuse before the study what would be refused after it."""
-    from llamea_tune.export.request import check_name
-
-    if source.export_as is None:
-        raise ExportError(
-            f"{strategy} is not one of llamea-tune's strategies, so it cannot be exported; drop --export."
-        )
-    check_name(name)
-
-
-def _export(
-    source: TuneSource,
-    name: str,
-    result: StudyResult,
-    rescored: Rescored | None,
-    spaces: Sequence[Space],
-    settings: StudySettings,
-    folder: Path | None,
-    *,
-    force: bool,
-) -> ExportedStrategy:
-    """Export the strategy, with the tuned defaults if they are better and its own if they are not."""
-    from llamea_tune.export import RecordedScore, SpaceReference, export_strategy
-    from llamea_tune.strategies import user_folder
-
-    assert source.export_as is not None
-    request = source.export_as(name)
-    trained = [SpaceReference(space.name, space.content_hash) for space in spaces]
-    note = f"{request.note} Hyperparameters: {counted(len(result.trials), 'trial')} with Optuna's {settings.sampler}".strip()
-    request = replace(
-        request,
-        name=name,
-        training=tuple(dict.fromkeys([*request.training, *trained])),
-        seeds={**request.seeds, "tune": settings.seed},
-        note=f"{note} on {', '.join(space.name for space in spaces)}.",
-    )
-    if rescored is not None:
-        card, values = (rescored.tuned, rescored.best.values) if rescored.better else (rescored.default, {})
-        request = replace(request, hyperparameters={**request.hyperparameters, **values})
-        if card.mean is not None:
-            scores = {
-                key: RecordedScore(entry.score, entry.interval, entry.repeats) for key, entry in card.spaces.items()
-            }
-            score = RecordedScore(card.mean, card.interval, rescored.repeats)
-            request = replace(request, scores=scores, training_score=score)
-    return export_strategy(request, folder or user_folder(), force=force)
-
-
-def _show_options(source: TuneSource, values: Mapping[str, HyperparameterValue]) -> None:
+def _show_options(contender: Contender, values: Mapping[str, HyperparameterValue]) -> None:
     """Say how to use the best hyperparameters."""
     from llamea_tune.execution import Program
 
-    contender = source.subject.contender
     if isinstance(contender, Program):
         out.print("\nto use them, set these defaults in __init__, or export the strategy with --export:\n")
         out.print("    " + ", ".join(f"{name}={value!r}" for name, value in values.items()) + "\n", soft_wrap=True)
@@ -202,7 +146,3 @@ def _show_options(source: TuneSource, values: Mapping[str, HyperparameterValue])
     out.print("\nto use them in Kernel Tuner:\n")
     every = {**contender.options, **values}
     out.print(f'    strategy="{contender.name}", strategy_options={every!r}\n', soft_wrap=True, markup=False)
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"\W+", "-", Path(text).name).strip("-")[:40]

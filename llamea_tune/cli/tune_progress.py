@@ -6,6 +6,7 @@ import time
 
 from llamea_tune.cli.console import duration
 from llamea_tune.cli.live_bar import LiveBar
+from llamea_tune.front_door.tune_strategy import FreshRunsDone
 from llamea_tune.hpo.study import TrialDone
 from llamea_tune.hpo.trial import TrialOutcome
 from llamea_tune.wording import counted
@@ -22,18 +23,17 @@ class TuneProgress(LiveBar):
         self._best: float | None = None
         self._runs = 0
 
-    def trial(self, event: TrialDone) -> None:
-        """Take note of a trial."""
+    def __call__(self, event: TrialDone | FreshRunsDone) -> None:
+        """Take note of a trial, or of runs on fresh seeds."""
+        if isinstance(event, FreshRunsDone):
+            self._tell("runs on fresh seeds", event.done, event.total, "")
+            return
         trial = event.trial
         self._runs += trial.runs
         if trial.outcome is TrialOutcome.COMPLETE:
             self._best = trial.value if self._best is None else max(self._best, trial.value)
         best = "-" if self._best is None else f"{self._best:+.3f}"
         self._tell("trials", event.done, event.total, f"best {best}, {counted(self._runs, 'run')}")
-
-    def rescoring(self, done: int, total: int) -> None:
-        """Take note of runs on fresh seeds."""
-        self._tell("runs on fresh seeds", done, total, "")
 
     def _tell(self, stage: str, done: int, total: int, so_far: str) -> None:
         if self._first_done is None or self._stage != stage:

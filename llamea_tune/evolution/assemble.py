@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import singledispatch
 from importlib.metadata import version
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from llamea_tune import __version__
-from llamea_tune.evolution.events import Observer, ignore
+from llamea_tune.evolution.events import Observer, RunStarted, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.loop import evolve
 from llamea_tune.evolution.provenance import prompts_hash
@@ -43,6 +44,7 @@ def new_run(
     settings: Settings,
     spaces: Sequence[Space],
     reading: Reading = Reading(),  # noqa: B008 (frozen)
+    proposer: Proposer | None = None,
 ) -> RunDirectory:
     """Make the run directory of a new run.
 
@@ -51,6 +53,7 @@ def new_run(
         settings: The run's settings.
         spaces: The training spaces.
         reading: How they were read.
+        proposer: The proposer itself, where the settings hold but its name.
 
     Raises:
         RunDirectoryError: Something is there already, or it cannot be written.
@@ -60,9 +63,15 @@ def new_run(
         "settings": settings.to_json(),
         "spaces": [_space_record(space, reading) for space in spaces],
         "versions": versions(),
-        "prompts_hash": None if settings.proposer == OFFLINE else prompts_hash(),
+        "prompts_hash": prompts_hash() if _asks(settings, proposer) else None,
+        "own_proposer": proposer is not None,
     }
     return RunDirectory.create(path, header)
+
+
+def _asks(settings: Settings, proposer: Proposer | None) -> bool:
+    """Whether the proposer may ask with our prompts."""
+    return settings.proposer != OFFLINE if proposer is None else isinstance(proposer, LLMProposer)
 
 
 def versions() -> dict[str, str]:
@@ -76,12 +85,15 @@ def versions() -> dict[str, str]:
 
 
 @contextmanager
-def run_spaces(run: RunDirectory, on_sampled: OnSampled | None = None) -> Iterator[Sequence[Space]]:
+def run_spaces(
+    run: RunDirectory, on_sampled: OnSampled | None = None, given: Sequence[Space] | None = None
+) -> Iterator[Sequence[Space]]:
     """Load the training spaces of a run again; leaving the context closes the devices of live ones.
 
     Args:
         run: The run directory.
         on_sampled: See `open_live`.
+        given: The spaces, where they need not be loaded.
 
     Raises:
         RunDirectoryError: A space is not what it was when the run was started.
@@ -89,7 +101,16 @@ def run_spaces(run: RunDirectory, on_sampled: OnSampled | None = None) -> Iterat
     """
     records = run.header()["spaces"]
     lives = [LiveKernel(**record["live"]) for record in records if record.get("live")]
-    with open_all(lives, on_sampled) if lives else nullcontext([_loaded(record) for record in records]) as spaces:
+    if given is not None and len(given) != len(records):
+        raise RunDirectoryError(
+            f"{run.path} has {counted(len(records), 'space')}, not {len(given)}; hand over all of them."
+        )
+    opening: AbstractContextManager[Sequence[Space]]
+    if given is None and lives:
+        opening = open_all(lives, on_sampled)
+    else:
+        opening = nullcontext([_loaded(record) for record in records] if given is None else given)
+    with opening as spaces:
         for space, record in zip(spaces, records, strict=True):
             if space.content_hash != record["content_hash"]:
                 raise RunDirectoryError(
@@ -106,6 +127,28 @@ def _loaded(record: Mapping[str, Any]) -> RecordedSpace:
         objective=record.get("objective"),
         salvage=record.get("salvage", False),
     )
+
+
+def check_proposer(run: RunDirectory, proposer: Proposer | None) -> None:
+    """Refuse to go on with another proposer than before.
+
+    Args:
+        run: The run directory.
+        proposer: The proposer itself, None for what the run's settings name.
+
+    Raises:
+        SettingsError: The run was started with another one.
+    """
+    header = run.header()
+    before = header["settings"]["proposer"]
+    if proposer is None and header.get("own_proposer"):
+        raise SettingsError(
+            f"{run.path} was started in Python with a proposer of your own, {before!r}; "
+            "go on there, and hand it over again: llamea_tune.resume(run, proposer)"
+        )
+    if proposer is not None and proposer.name != before:
+        message = f"{run.path} was started with the proposer {before!r}, not {proposer.name!r}; go on with that one"
+        raise SettingsError(message)
 
 
 def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOptions) -> None:
@@ -131,10 +174,14 @@ def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOp
             n_judged = len(run.candidates())
             if max_candidates < n_judged:
                 there = counted(n_judged, "candidate")
-                message = f"--max-candidates is {max_candidates}, but {run.path} has {there} already; raise it."
-                raise SettingsError(message)
+                message = f"max_candidates is {max_candidates}, but {run.path} has {there} already; raise it."
+                raise SettingsError(message, fields=("max_candidates",))
             settings = settings.with_max_candidates(max_candidates)
         if llm.given():
+            if header.get("own_proposer"):
+                raise SettingsError(
+                    f"{run.path} has a proposer of your own, which takes no options of ours; leave them out."
+                )
             settings = settings.with_llm(llm)
             make_proposer(settings.proposer, **settings.llm.given())  # refuses what it does not take
         run.write_json("run.json", {**header, "settings": settings.to_json()})
@@ -145,6 +192,7 @@ def carry_out(
     spaces: Sequence[Space],
     *,
     jobs: int,
+    proposer: Proposer | None = None,
     allow_weak_sandbox: bool = False,
     observe: Observer = ignore,
 ) -> Leaderboard:
@@ -154,28 +202,43 @@ def carry_out(
         run: The run directory.
         spaces: Its training spaces.
         jobs: Runs to make at the same time.
+        proposer: The proposer itself, where the run's settings hold but its name.
         allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
         observe: Told of the progress.
 
     Raises:
         LlameaTuneError: The proposer, the sandbox or the disk do not do their part.
     """
-    settings = Settings.from_json(run.header()["settings"])
+    with run.locked():
+        settings = Settings.from_json(run.header()["settings"])
+        observe(RunStarted(run.path, settings, tuple(space.name for space in spaces), len(run.candidates())))
+        return _evolve(run, settings, spaces, jobs, proposer, allow_weak_sandbox, observe)
+
+
+def _evolve(
+    run: RunDirectory,
+    settings: Settings,
+    spaces: Sequence[Space],
+    jobs: int,
+    own: Proposer | None,
+    allow_weak_sandbox: bool,
+    observe: Observer,
+) -> Leaderboard:
     with (
-        run.locked(),
-        _proposer(run, settings, observe) as proposer,
+        _proposer(run, settings, own, observe) as proposer,
         LocalExecutor(spaces, jobs=jobs, limits=settings.limits, allow_weak=allow_weak_sandbox) as executor,
     ):
         scorer = Scorer(executor, repeats=settings.repeats, seed=settings.seed, baseline=settings.baseline)
-        descriptions = [] if settings.proposer == OFFLINE else _descriptions(scorer, settings)
-        return evolve(run, settings, proposer, scorer, descriptions, observe, make_tuner(run, settings, scorer))
+        descriptions = [] if own is None and settings.proposer == OFFLINE else _descriptions(scorer, settings)
+        board = evolve(run, settings, proposer, scorer, descriptions, observe, make_tuner(run, settings, scorer))
+        return replace(board, run=run.path)
 
 
 @contextmanager
-def _proposer(run: RunDirectory, settings: Settings, observe: Observer) -> Iterator[Proposer]:
+def _proposer(run: RunDirectory, settings: Settings, own: Proposer | None, observe: Observer) -> Iterator[Proposer]:
     """The run's proposer; a language model's answers go through the run's log, and none is waited for at the end."""
-    proposer = make_proposer(settings.proposer, observe, **settings.llm.given())
-    if not isinstance(proposer, LLMProposer):
+    proposer = own or make_proposer(settings.proposer, observe, **settings.llm.given())
+    if type(proposer) is not LLMProposer:  # one of a user's own that derives from it is left as it is
         yield proposer
         return
     recorded = LLMProposer(RecordedLLM(proposer.llm, run.exchanges))

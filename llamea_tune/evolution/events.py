@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from llamea_tune.candidate import Scored
+from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.tuning_record import Tuning
 from llamea_tune.llm.protocol import Waiting
+
+
+@dataclass(frozen=True)
+class RunStarted:
+    """A run begins, or goes on.
+
+    Attributes:
+        run: Its directory.
+        settings: Its settings.
+        spaces: Names of its training spaces.
+        n_judged: Candidates that were judged before, where it goes on.
+    """
+
+    run: Path
+    settings: Settings
+    spaces: tuple[str, ...]
+    n_judged: int
 
 
 @dataclass(frozen=True)
@@ -58,7 +77,16 @@ class FinalStarted:
     contenders: int
 
 
-Event = GenerationStarted | CandidateJudged | CandidateConfirmed | CandidateTuned | RunsDone | FinalStarted | Waiting
+Event = (
+    RunStarted
+    | GenerationStarted
+    | CandidateJudged
+    | CandidateConfirmed
+    | CandidateTuned
+    | RunsDone
+    | FinalStarted
+    | Waiting
+)
 
 
 class Observer(Protocol):

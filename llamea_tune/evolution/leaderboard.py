@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from llamea_tune.evolution.events import FinalStarted, Observer, RunsDone
@@ -48,11 +49,13 @@ class Leaderboard:
         rows: Best first.
         repeats: Runs per space behind each.
         n_candidates: Candidates that the run had judged by then.
+        run: The run directory, where it is known.
     """
 
     rows: tuple[Row, ...]
     repeats: int
     n_candidates: int
+    run: Path | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data. It holds no timings, so the same seed and replies give the same bytes."""

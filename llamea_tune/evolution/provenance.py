@@ -13,7 +13,7 @@ from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.selection import by_fitness
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import ExportError
-from llamea_tune.export import ExportRequest, RecordedScore, SpaceReference
+from llamea_tune.exporting import ExportRequest, RecordedScore, SpaceReference
 from llamea_tune.proposals.prompt import system_prompt
 
 

@@ -6,6 +6,7 @@ exchanges.jsonl     one line for each prompt and its answer
 candidates/         the code of every candidate
 studies/            the studies of hyperparameters, where any were tuned
 leaderboard.json    the outcome, once there is one
+lock                held by the process that works on the run
 """
 
 from __future__ import annotations

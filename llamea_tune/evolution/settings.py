@@ -75,18 +75,17 @@ class Settings:
         positive = ("max_candidates", "parents", "offspring", "repeats", "confirm_repeats", "final_repeats")
         for name in (*positive, "finalists", "asked_at_once", "max_unanswered"):
             if getattr(self, name) < 1:
-                option = name.replace("_", "-")
-                raise SettingsError(f"--{option} is {getattr(self, name)}; it must be at least 1.")
+                raise SettingsError(f"{name} is {getattr(self, name)}; it must be at least 1.", fields=(name,))
         for name in ("hpo_trials", "hpo_runs"):
             if getattr(self, name) < 0:
-                raise SettingsError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must not be negative.")
+                raise SettingsError(f"{name} is {getattr(self, name)}; it must not be negative.", fields=(name,))
         _check_llm(self.llm)
         if not 0 <= self.seed < 2**32:
-            raise SettingsError(f"--seed is {self.seed}; it must lie between 0 and 4294967295.")
+            raise SettingsError(f"seed is {self.seed}; it must lie between 0 and 4294967295.", fields=("seed",))
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
-                option = name.replace("_", "-")
-                raise SettingsError(f"--{option} is {getattr(self, name)!r}; choose one of: {', '.join(choices)}.")
+                message = f"{name} is {getattr(self, name)!r}; choose one of: {', '.join(choices)}."
+                raise SettingsError(message, fields=(name,))
 
     def with_max_candidates(self, max_candidates: int) -> Settings:
         """The same settings for a run of another length; what tuning may take changes in proportion."""
@@ -130,7 +129,8 @@ def _check_llm(options: LLMOptions) -> None:
     for name in ("timeout_s", "answer_timeout_s", "max_wait_s"):
         value = getattr(options, name)
         if value is not None and not 0.0 < value < float("inf"):
-            option = name.removesuffix("_s").replace("_", "-")
-            raise SettingsError(f"--llm-{option} is {value:g}; it must be a number of seconds above 0.")
+            message = f"llm.{name} is {value:g}; it must be a number of seconds above 0."
+            raise SettingsError(message, fields=(f"llm.{name}",))
     if options.max_retries is not None and options.max_retries < 0:
-        raise SettingsError(f"--llm-max-retries is {options.max_retries}; it must not be negative.")
+        message = f"llm.max_retries is {options.max_retries}; it must not be negative."
+        raise SettingsError(message, fields=("llm.max_retries",))

@@ -63,9 +63,10 @@ class StudySettings:
         """
         for name in ("trials", "repeats"):
             if getattr(self, name) < 1:
-                raise SettingsError(f"--{name} is {getattr(self, name)}; it must be at least 1.")
+                raise SettingsError(f"{name} is {getattr(self, name)}; it must be at least 1.", fields=(name,))
         if self.sampler not in SAMPLERS:
-            raise SettingsError(f"--sampler is {self.sampler!r}; choose one of: {', '.join(SAMPLERS)}.")
+            message = f"sampler is {self.sampler!r}; choose one of: {', '.join(SAMPLERS)}."
+            raise SettingsError(message, fields=("sampler",))
 
 
 @dataclass(frozen=True)

@@ -60,9 +60,11 @@ class LiveKernel:
             SettingsError: The sample is too small, or there is no budget.
         """
         if self.sample < SMALLEST_SAMPLE:
-            raise SettingsError(f"--live-sample is {self.sample}; it must be at least {SMALLEST_SAMPLE}")
+            message = f"sample is {self.sample}; it must be at least {SMALLEST_SAMPLE}"
+            raise SettingsError(message, fields=("sample",))
         if self.budget_s is not None and not 0.0 < self.budget_s < float("inf"):
-            raise SettingsError(f"--live-budget is {self.budget_s:g}; it must be a number of seconds above 0")
+            message = f"budget_s is {self.budget_s:g}; it must be a number of seconds above 0"
+            raise SettingsError(message, fields=("budget_s",))
 
 
 @contextmanager

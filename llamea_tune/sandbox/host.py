@@ -130,10 +130,11 @@ class Sandbox:
     def _refuse_weak(self, layers: Sequence[LayerStatus]) -> None:
         missing = [f"{layer.name} ({layer.detail})" for layer in layers if layer.required and not layer.active]
         if missing and not self._allow_weak:
-            raise SandboxError(
+            message = (
                 f"candidates cannot be confined well enough on this machine, as it lacks {', '.join(missing)}; "
-                "see `llamea-tune doctor`, or use --allow-weak-sandbox (allow_weak=True) if you trust all code that will run"
+                "see `llamea-tune doctor`, or use allow_weak_sandbox=True if you trust all code that will run"
             )
+            raise SandboxError(message, fields=("allow_weak_sandbox",))
 
 
 def layers() -> tuple[LayerStatus, ...]:

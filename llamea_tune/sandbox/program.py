@@ -56,6 +56,7 @@ class Limits:
         Raises:
             SettingsError: A wall-clock limit is no number of seconds above 0.
         """
-        for seconds in (self.wall_s, self.named_s):
+        for name in ("wall_s", "named_s"):
+            seconds = getattr(self, name)
             if not 0.0 < seconds < inf:
-                raise SettingsError(f"--timeout is {seconds:g}; it must be a number of seconds above 0.")
+                raise SettingsError(f"{name} is {seconds:g}; it must be a number of seconds above 0.", fields=(name,))

@@ -11,7 +11,7 @@ from llamea_tune.exceptions import MissingDependencyError, SettingsError, Strate
 from llamea_tune.execution import Contender, Executor, Limits, LocalExecutor
 from llamea_tune.runners.trace import RunResult, RunState, failed_run, to_first_failure
 from llamea_tune.scoring.baselines import BASELINES
-from llamea_tune.scoring.benchmark_events import Event, Observer, PairDone, PairStarted, RunsDone
+from llamea_tune.scoring.benchmark_events import Observer, PairDone, PairStarted, RunsDone, ignore
 from llamea_tune.scoring.benchmark_rows import BenchmarkRow, benchmark_rows
 from llamea_tune.scoring.cutoff import space_budget
 from llamea_tune.scoring.ranks import thinned
@@ -66,11 +66,12 @@ class BenchmarkSettings:
             SettingsError: A number is out of range, or the baseline is unknown.
         """
         if self.repeats < 1:
-            raise SettingsError(f"--repeats is {self.repeats}; it must be at least 1")
+            raise SettingsError(f"repeats is {self.repeats}; it must be at least 1", fields=("repeats",))
         if not 0 <= self.seed < 2**32:
-            raise SettingsError(f"--seed is {self.seed}; it must lie between 0 and 4294967295")
+            raise SettingsError(f"seed is {self.seed}; it must lie between 0 and 4294967295", fields=("seed",))
         if self.baseline not in BASELINES:
-            raise SettingsError(f"--baseline is {self.baseline!r}; choose one of {', '.join(BASELINES)}")
+            message = f"baseline is {self.baseline!r}; choose one of {', '.join(BASELINES)}"
+            raise SettingsError(message, fields=("baseline",))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +102,7 @@ def run_benchmark(
     jobs: int = 1,
     fresh: bool = False,
     allow_weak: bool = False,
-    observe: Observer | None = None,
+    observe: Observer = ignore,
 ) -> Benchmark:
     """Run contenders on spaces and score them. A contender that fails is a row with its reason.
 
@@ -120,7 +121,6 @@ def run_benchmark(
         SandboxError: Programs cannot be run safely here.
     """
     check_entries(contenders, spaces)
-    tell = observe or _ignore
     scales: list[SpaceScale] = []
     runs: dict[str, dict[str, Sequence[RunResult]]] = {contender.label: {} for contender in contenders}
     kept = True
@@ -129,10 +129,10 @@ def run_benchmark(
             scorer = make_scorer(executor, settings)
             scale = scorer.scales[0]
             for contender in contenders:
-                tell(PairStarted(contender.label, space.name))
-                done, was_kept = _pair(contender, space, scorer, settings, store, fresh, tell)
+                observe(PairStarted(contender.label, space.name))
+                done, was_kept = _pair(contender, space, scorer, settings, store, fresh, observe)
                 kept = kept and was_kept
-                tell(done)
+                observe(done)
                 runs[contender.label][space.name] = [thinned(run, scale.table) for run in done.runs]
         scales.append(scale)
     return Benchmark(settings, tuple(scales), benchmark_rows(scales, runs, settings.seed), runs, kept)
@@ -230,7 +230,3 @@ def _make(
     finally:
         safe = save()
     return safe
-
-
-def _ignore(_: Event) -> None:
-    """Tell nobody."""

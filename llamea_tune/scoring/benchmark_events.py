@@ -47,3 +47,7 @@ class PairDone:
 
 Event = PairStarted | RunsDone | PairDone
 Observer = Callable[[Event], None]
+
+
+def ignore(_: Event) -> None:
+    """Watch nothing."""

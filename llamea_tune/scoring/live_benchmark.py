@@ -18,7 +18,7 @@ from llamea_tune.scoring.benchmark import (
     check_entries,
     make_scorer,
 )
-from llamea_tune.scoring.benchmark_events import Observer, PairDone, PairStarted, RunsDone
+from llamea_tune.scoring.benchmark_events import Observer, PairDone, PairStarted, RunsDone, ignore
 from llamea_tune.scoring.benchmark_rows import benchmark_rows
 from llamea_tune.scoring.ranks import thinned
 from llamea_tune.scoring.scorer import Scorer
@@ -32,7 +32,7 @@ def run_live_benchmark(
     *,
     jobs: int,
     allow_weak: bool = False,
-    observe: Observer,
+    observe: Observer = ignore,
 ) -> Benchmark:
     """Run contenders on live spaces and score them, relative to the lowest cost that is known in the end.
 
@@ -50,7 +50,8 @@ def run_live_benchmark(
         SandboxError: Programs cannot be run safely here.
     """
     if settings.charge_own_compute:
-        raise SettingsError("--charge-own-compute is for recorded spaces; leave it out with --live")
+        message = "charge_own_compute is for recorded spaces; leave it out with live ones"
+        raise SettingsError(message, fields=("charge_own_compute",))
     check_entries(contenders, spaces)
     runs: dict[str, dict[str, list[RunResult]]] = {}
     with LocalExecutor(spaces, jobs=jobs, limits=settings.limits, allow_weak=allow_weak) as executor:

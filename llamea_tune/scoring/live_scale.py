@@ -32,10 +32,10 @@ def live_budget(space: LiveSpace) -> SpaceBudget:
     evaluations = max(1, round(end_us / median_us))
     if evaluations > space.sample.size < space.size:
         message = (
-            f"--live-budget {space.budget_s:g} pays for about {counted(evaluations, 'measurement')} of {space.name}, and scores "
-            f"rest on a sample of {space.sample.size}; raise --live-sample to {evaluations} or more, or lower the budget"
+            f"budget_s {space.budget_s:g} pays for about {counted(evaluations, 'measurement')} of {space.name}, and scores "
+            f"rest on {space.sample.size} configs; raise sample to {evaluations} or more, or lower the budget"
         )
-        raise SettingsError(message)
+        raise SettingsError(message, fields=("budget_s", "sample"))
     start_us = min(published.start_us, end_us / 10.0)
     return SpaceBudget(start_us, end_us, time_limit_us, min(published.start_evaluations, evaluations), evaluations)
 

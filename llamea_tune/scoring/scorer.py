@@ -59,7 +59,8 @@ class Scorer:
         self.seed = seed
         self.scales: tuple[SpaceScale, ...] = tuple(space_scale(space, baseline) for space in self.spaces)
         if stop_when_settled and any(scale.settled is None for scale in self.scales):
-            raise SettingsError("--stop-when-settled is for recorded spaces; leave it out with --live")
+            message = "stop_when_settled is for recorded spaces; leave it out with live ones"
+            raise SettingsError(message, fields=("stop_when_settled",))
         self._charged = charge_own_compute
         self._stop_when_settled = stop_when_settled
 

@@ -11,7 +11,7 @@ from llamea_tune.candidate import Candidate, CandidateState
 from llamea_tune.evolution.judge import Judge
 from llamea_tune.exceptions import ExportError, StrategyError
 from llamea_tune.execution import make_contender
-from llamea_tune.export import ExportRequest, export_strategy
+from llamea_tune.exporting import ExportRequest, export_strategy
 from llamea_tune.hpo import program_subject
 from llamea_tune.llm import Completion, Prompt
 from llamea_tune.proposals import LLMProposer, ProposalError

@@ -8,7 +8,7 @@ import pytest
 from kernel_tuner.interface import strategy_map
 
 from llamea_tune.candidate import Candidate
-from llamea_tune.export import ExportRequest, RecordedScore, SpaceReference, export_strategy
+from llamea_tune.exporting import ExportRequest, RecordedScore, SpaceReference, export_strategy
 from llamea_tune.strategies import register_folder
 
 CODE = '''

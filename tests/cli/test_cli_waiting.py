@@ -3,14 +3,13 @@
 import threading
 
 from llamea_tune.cli.progress import RunProgress
-from llamea_tune.evolution.settings import Settings
 from llamea_tune.llm.protocol import Waiting
 
 LOADING = "http://server is loading the model"
 
 
 def test_a_wait_for_the_same_is_shown_once_whoever_waits(capsys):
-    with RunProgress(Settings()) as progress:
+    with RunProgress() as progress:
         waits = [Waiting(str(number), LOADING, 60.0) for number in range(4)]
         threads = [threading.Thread(target=progress, args=(wait,)) for wait in waits]
         for thread in threads:
@@ -23,12 +22,12 @@ def test_a_wait_for_the_same_is_shown_once_whoever_waits(capsys):
 
 
 def test_a_wait_is_shown_again_when_it_is_over(capsys):
-    progress = RunProgress(Settings())
+    progress = RunProgress()
     for _ in range(2):
         progress(Waiting("0", LOADING, 0.0))
     assert capsys.readouterr().err.count(LOADING) == 2
 
 
 def test_quiet_shows_none(capsys):
-    RunProgress(Settings(), quiet=True)(Waiting("0", LOADING, 60.0))
+    RunProgress(quiet=True)(Waiting("0", LOADING, 60.0))
     assert capsys.readouterr().err == ""

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from llamea_tune.candidate import Candidate
-from llamea_tune.export import ExportRequest, export_strategy
+from llamea_tune.exporting import ExportRequest, export_strategy
 
 HEAD = '''"""Walks about."""
 

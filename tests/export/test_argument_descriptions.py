@@ -3,7 +3,7 @@
 import pytest
 
 from llamea_tune.candidate_code import CandidateCode
-from llamea_tune.export.docstrings import argument_descriptions
+from llamea_tune.exporting.docstrings import argument_descriptions
 
 DOCSTRINGS = {
     "google": "Walk.\n\nArgs:\n    step: How far.\n    tries (int): How\n        often: at most.\n\nReturns:\n    x: y\n",

@@ -2,8 +2,8 @@
 
 from kernel_tuner.file_utils import import_class_from_file
 
-from llamea_tune.export import export_strategy
-from llamea_tune.export.reopen import reopen_strategy
+from llamea_tune.exporting import export_strategy
+from llamea_tune.exporting.reopen import reopen_strategy
 
 FUTURE = "from __future__ import annotations\n\nfrom dataclasses import dataclass\n"
 RECORD = "\n\n@dataclass\nclass Step:\n    size: float\n    method: str | None = None\n"

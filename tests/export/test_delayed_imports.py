@@ -2,7 +2,7 @@
 
 import pytest
 
-from llamea_tune.export.imports import delay_heavy_imports as delayed
+from llamea_tune.exporting.imports import delay_heavy_imports as delayed
 
 
 def test_moves_to_every_function_that_uses_it():

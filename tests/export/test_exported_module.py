@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.candidate_code.contract import NAMES_OF_KERNEL_TUNER, RESERVED_NAMES
 from llamea_tune.exceptions import ExportError
-from llamea_tune.export import SpaceReference, export_strategy
+from llamea_tune.exporting import SpaceReference, export_strategy
 from llamea_tune.testing.cache_files import simulate, write_cache
 from llamea_tune.testing.spaces import synthetic_space
 

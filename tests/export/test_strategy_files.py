@@ -8,8 +8,8 @@ import pytest
 
 from llamea_tune._bundled import bundled_path
 from llamea_tune.exceptions import ExportError
-from llamea_tune.export import export_strategy
-from llamea_tune.export.reopen import reopen_strategy
+from llamea_tune.exporting import export_strategy
+from llamea_tune.exporting.reopen import reopen_strategy
 
 
 def test_refuses_to_overwrite(walker, request_for, tmp_path):
@@ -64,7 +64,7 @@ FULL_DISK = """
 import pathlib, resource, signal, sys
 from llamea_tune.candidate import Candidate
 from llamea_tune.exceptions import ExportError
-from llamea_tune.export import ExportRequest, export_strategy
+from llamea_tune.exporting import ExportRequest, export_strategy
 
 folder, limit = pathlib.Path(sys.argv[1]), int(sys.argv[2])
 candidate = Candidate("1", "Walker", pathlib.Path(sys.argv[3]).read_text(), "Walks.", "hand", "initial", 0)

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from llamea_tune.exceptions import StrategyError
-from llamea_tune.export import RecordedScore, SpaceReference, export_strategy, read_record
+from llamea_tune.exporting import RecordedScore, SpaceReference, export_strategy, read_record
 
 
 @pytest.fixture

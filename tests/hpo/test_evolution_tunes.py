@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from llamea_tune.evolution.run_directory import RunDirectory
-from llamea_tune.export import read_record
+from llamea_tune.exporting import read_record
 from llamea_tune.testing.cache_files import write_cache
 from llamea_tune.testing.spaces import synthetic_space
 

@@ -138,7 +138,7 @@ def test_importances_name_what_matters(tune, spaces, walker, tmp_path):
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
-    [("trials", 0, "--trials is 0"), ("repeats", -1, "--repeats is -1"), ("sampler", "best", "choose one of: tpe")],
+    [("trials", 0, "^trials is 0"), ("repeats", -1, "^repeats is -1"), ("sampler", "best", "choose one of: tpe")],
 )
 def test_settings_that_make_no_sense_are_refused(field, value, message):
     with pytest.raises(SettingsError, match=message):

@@ -7,12 +7,12 @@ import pytest
 from typer.testing import CliRunner
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, HyperparameterRange, Scored
-from llamea_tune.cli.app import app
+from llamea_tune.cli.app import app, with_options
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import ExportError, LlameaTuneError
-from llamea_tune.export import ExportRequest, export_strategy, read_record
-from llamea_tune.export.reopen import reopen_strategy
+from llamea_tune.exporting import ExportRequest, export_strategy, read_record
+from llamea_tune.exporting.reopen import reopen_strategy
 from llamea_tune.strategies import register_file
 from llamea_tune.testing.cache_files import write_cache
 
@@ -156,5 +156,5 @@ def test_bad_input_is_refused_in_one_sentence_before_anything_runs(folder, argum
     (folder / "log_of_choices.json").write_text('{"greedy": {"type": "bool", "log": true}}')
     outcome = CliRunner().invoke(app, ["tune", "--spaces", "caches", *QUICK, *arguments])
     assert isinstance(outcome.exception, LlameaTuneError)
-    assert message in str(outcome.exception)
+    assert message in with_options(outcome.exception)
     assert not (folder / "studies").exists()

@@ -80,7 +80,7 @@ def test_the_budget_is_the_one_asked_for_or_the_published_one_of_the_sample():
 
 
 def test_a_budget_that_outgrows_the_sample_is_refused():
-    with pytest.raises(SettingsError, match=r"--live-budget 60 pays for about \d+ .* raise --live-sample to \d+"):
+    with pytest.raises(SettingsError, match=r"budget_s 60 pays for about \d+ .* raise sample to \d+"):
         space_budget(pretend_live(SPACE, sample=40, budget_s=60.0))
     space_budget(pretend_live(SPACE, sample=SPACE.size, budget_s=600.0))  # a sample of everything knows all
 

@@ -8,7 +8,7 @@ import pytest
 from kernel_tuner.interface import strategy_map
 
 from llamea_tune.candidate import Candidate
-from llamea_tune.export import ExportedStrategy, ExportRequest, SpaceReference, export_strategy
+from llamea_tune.exporting import ExportedStrategy, ExportRequest, SpaceReference, export_strategy
 
 SAMPLE = Path(__file__).parent / "sample_candidate.py"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from llamea_tune.export import read_record
+from llamea_tune.exporting import read_record
 from llamea_tune.testing.strategy_contract import ExportedStrategyContract
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "adding-a-strategy.md"

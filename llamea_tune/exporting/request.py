@@ -11,7 +11,7 @@ import kernel_tuner.strategies
 
 from llamea_tune.candidate import Candidate, HyperparameterValue
 from llamea_tune.exceptions import ExportError
-from llamea_tune.export.record import RecordedScore, SpaceReference
+from llamea_tune.exporting.record import RecordedScore, SpaceReference
 from llamea_tune.kernel_tuner_internals import strategy_map
 
 

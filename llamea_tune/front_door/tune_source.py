@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,8 +11,8 @@ from typing import Any
 from llamea_tune.candidate import Candidate, HyperparameterRange
 from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.exceptions import SettingsError, StrategyError
-from llamea_tune.execution import Program, make_contender
-from llamea_tune.export import ExportRequest
+from llamea_tune.execution import Contender, Program, make_contender
+from llamea_tune.exporting import ExportRequest
 from llamea_tune.hpo.subject import Subject, program_subject, strategy_subject
 
 Ranges = dict[str, HyperparameterRange]
@@ -31,20 +31,27 @@ class TuneSource:
     export_as: Callable[[str], ExportRequest] | None
 
 
-def find_source(text: str, ranges: Path | None) -> TuneSource:
+DeclaredRanges = Mapping[str, Any] | str | Path
+"""Ranges of hyperparameters as proposers declare them, `{"alpha": {"type": "float", ...}}`, or a JSON file of them."""
+
+
+def find_source(strategy: str | Contender, ranges: DeclaredRanges | None = None) -> TuneSource:
     """Understand what is to be tuned.
 
     Args:
-        text: `NAME`, `NAME:option=value,...`, `FILE.py:CLASS`, or `RUN_DIRECTORY:CANDIDATE`.
-        ranges: JSON file with ranges of hyperparameters, as proposers declare them.
+        strategy: `NAME`, `NAME:option=value,...`, `FILE.py:CLASS`, or `RUN_DIRECTORY:CANDIDATE`; or a contender.
+        ranges: Ranges, where the derived ones do not suit.
 
     Raises:
         LlameaTuneError: There is no such strategy, it has nothing to tune, or the ranges make no sense.
     """
-    directory, _, candidate_id = text.rpartition(":")
-    if directory and (Path(directory) / "run.json").is_file():
-        return _from_run(Path(directory), candidate_id, ranges)
-    contender = make_contender(text)
+    if isinstance(strategy, str):
+        directory, _, candidate_id = strategy.rpartition(":")
+        if directory and (Path(directory) / "run.json").is_file():
+            return _from_run(Path(directory), candidate_id, ranges)
+        contender = make_contender(strategy)
+    else:
+        contender = strategy
     if isinstance(contender, Program):
         return _from_file(contender, ranges)
     subject = strategy_subject(contender)
@@ -53,7 +60,7 @@ def find_source(text: str, ranges: Path | None) -> TuneSource:
     return TuneSource(subject, _export_generated(contender.name))
 
 
-def _from_run(run: Path, candidate_id: str, ranges: Path | None) -> TuneSource:
+def _from_run(run: Path, candidate_id: str, ranges: DeclaredRanges | None) -> TuneSource:
     from llamea_tune.evolution.provenance import export_request
     from llamea_tune.evolution.run_directory import RunDirectory
 
@@ -67,11 +74,11 @@ def _from_run(run: Path, candidate_id: str, ranges: Path | None) -> TuneSource:
     return TuneSource(subject, lambda name: export_request(directory, name, date=_today(), candidate_id=candidate.id))
 
 
-def _from_file(program: Program, ranges: Path | None) -> TuneSource:
+def _from_file(program: Program, ranges: DeclaredRanges | None) -> TuneSource:
     subject = program_subject(program)
     if ranges is not None:
         subject = program_subject(program, _read_ranges(ranges, subject))
-    path = Path(program.label.rpartition(f":{program.class_name}")[0])
+    path = Path(program.label.rpartition(f":{program.class_name}")[0] or program.class_name)
     doc = (CandidateCode.read(program.code, program.class_name).doc or program.class_name).split("\n\n")[0]
     candidate = Candidate(path.stem, program.class_name, program.code, " ".join(doc.split()), path.name, "initial", 0)
     return TuneSource(
@@ -82,16 +89,28 @@ def _from_file(program: Program, ranges: Path | None) -> TuneSource:
 
 def _export_generated(name: str) -> Callable[[str], ExportRequest] | None:
     """How to export a generated strategy anew, None for strategies of others."""
-    from llamea_tune.export.reopen import reopen_strategy
+    from llamea_tune.exporting.reopen import reopen_strategy
     from llamea_tune.strategies import resolve
 
     path = resolve(name).path
     return None if path is None else lambda _new_name: reopen_strategy(path)
 
 
-def _read_ranges(path: Path, subject: Subject) -> Ranges:
+def _read_ranges(ranges: DeclaredRanges, subject: Subject) -> Ranges:
     """Ranges that the user declares, for hyperparameters that there are."""
-    from llamea_tune.proposals.ranges import check_ranges, read_json_object
+    from llamea_tune.proposals.ranges import check_ranges
+
+    declared, where = (ranges, "ranges") if isinstance(ranges, Mapping) else (_read_json(Path(ranges)), str(ranges))
+    defaults = _all_defaults(subject)
+    found, notes = check_ranges(declared, dict(defaults))
+    if notes:
+        known = f"{subject.contender.label} has {', '.join(defaults)}"
+        raise StrategyError(f"{where}: {notes[0]}; mend it, or leave it out ({known}).")
+    return found
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    from llamea_tune.proposals.ranges import read_json_object
 
     try:
         declared = read_json_object(path.read_text(encoding="utf-8"))
@@ -99,12 +118,7 @@ def _read_ranges(path: Path, subject: Subject) -> Ranges:
         raise SettingsError(f"the ranges {path} cannot be read ({err}); give a JSON file.") from err
     if declared is None:
         raise SettingsError(f'{path} holds no JSON object; write for example {{"alpha": {{"type": "float", ...}}}}.')
-    defaults = _all_defaults(subject)
-    found, notes = check_ranges(declared, dict(defaults))
-    if notes:
-        known = f"{subject.contender.label} has {', '.join(defaults)}"
-        raise StrategyError(f"{path}: {notes[0]}; mend it, or leave it out ({known}).")
-    return found
+    return declared
 
 
 def _all_defaults(subject: Subject) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from llamea_tune.candidate import Candidate
 from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.exceptions import CandidateCodeError, ExportError
-from llamea_tune.export.record import read_record
-from llamea_tune.export.request import ExportRequest
+from llamea_tune.exporting.record import read_record
+from llamea_tune.exporting.request import ExportRequest
 
 
 def reopen_strategy(path: Path) -> ExportRequest:

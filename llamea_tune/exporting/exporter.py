@@ -10,11 +10,11 @@ from typing import Any
 
 from llamea_tune.candidate_code import Argument, CandidateCode
 from llamea_tune.exceptions import CandidateCodeError, ExportError
-from llamea_tune.export.docstrings import argument_descriptions
-from llamea_tune.export.module import render_module
-from llamea_tune.export.record import RecordedHyperparameter, StrategyRecord, record_to_json
-from llamea_tune.export.reopen import candidate_part
-from llamea_tune.export.request import ExportRequest, check_name
+from llamea_tune.exporting.docstrings import argument_descriptions
+from llamea_tune.exporting.module import render_module
+from llamea_tune.exporting.record import RecordedHyperparameter, StrategyRecord, record_to_json
+from llamea_tune.exporting.reopen import candidate_part
+from llamea_tune.exporting.request import ExportRequest, check_name
 from llamea_tune.storage import write_together
 
 
@@ -58,7 +58,8 @@ def export_strategy(request: ExportRequest, folder: Path, *, force: bool = False
     code_path, record_path = folder / f"{request.name}.py", folder / f"{request.name}.json"
     for path in (record_path, code_path):
         if path.exists() and not force:
-            raise ExportError(f"{path} exists already; choose another name, or use --force to replace it.")
+            message = f"{path} exists already; choose another name, or replace it with force=True."
+            raise ExportError(message, fields=("force",))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_together({record_path: record_to_json(record), code_path: text})

@@ -7,9 +7,9 @@ from pathlib import Path
 from string import Template
 
 from llamea_tune.candidate_code import Argument, CandidateCode, literal
-from llamea_tune.export.docstrings import argument_descriptions
-from llamea_tune.export.imports import with_imports
-from llamea_tune.export.request import ExportRequest
+from llamea_tune.exporting.docstrings import argument_descriptions
+from llamea_tune.exporting.imports import with_imports
+from llamea_tune.exporting.request import ExportRequest
 
 _LINE_LENGTH = 88
 

@@ -1,0 +1,9 @@
+"""CALL: what notebooks and the command line call, with objects or names; nothing is printed."""
+
+from llamea_tune.front_door.benchmarking import benchmark
+from llamea_tune.front_door.evolving import evolve, resume
+from llamea_tune.front_door.exports import export
+from llamea_tune.front_door.named_spaces import SpaceLike, opened_spaces
+from llamea_tune.front_door.tune_strategy import Tuned, tune
+
+__all__ = ["SpaceLike", "Tuned", "benchmark", "evolve", "export", "opened_spaces", "resume", "tune"]

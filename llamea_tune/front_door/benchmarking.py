@@ -1,0 +1,81 @@
+"""Compare strategies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from llamea_tune.execution import Contender, NamedStrategy, Program, make_contender
+from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, opened_spaces
+from llamea_tune.runners.open_live import OnSampled
+from llamea_tune.scoring.benchmark import DEFAULT_STRATEGIES, Benchmark, BenchmarkSettings, run_benchmark
+from llamea_tune.scoring.benchmark_events import Observer, ignore
+from llamea_tune.scoring.live_benchmark import run_live_benchmark
+from llamea_tune.scoring.results_store import ResultsStore
+from llamea_tune.spaces import Reading
+from llamea_tune.strategies import Origin, catalog
+
+StrategyLike = str | Contender
+"""A strategy as on the command line, such as `"pso"` or `"my_strategy.py:MyStrategy"`, or a contender."""
+
+
+def benchmark(
+    strategies: StrategyLike | Iterable[StrategyLike] | None = None,
+    spaces: SpaceLike | Iterable[SpaceLike] | None = None,
+    *,
+    reading: Reading = AS_THEY_SAY,
+    jobs: int | None = None,
+    fresh: bool = False,
+    allow_weak_sandbox: bool = False,
+    on_sampled: OnSampled | None = None,
+    observe: Observer = ignore,
+    **settings: Any,
+) -> Benchmark:
+    """Compare strategies on search spaces. Finished runs are kept, and not made again by a later call.
+
+    Args:
+        strategies: What to compare; by default a good selection of Kernel Tuner's strategies and all generated ones.
+        spaces: Files, folders, globs, names of bundled spaces, loaded spaces, or live kernels; by default all bundled
+            spaces.
+        reading: How the files of the spaces are read.
+        jobs: Runs at the same time; by default one per core.
+        fresh: Whether to make all runs anew.
+        allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
+        on_sampled: See `open_live`.
+        observe: Told of the progress; see `llamea_tune.scoring.benchmark_events`.
+        **settings: Fields of `BenchmarkSettings`, such as `repeats=20`.
+
+    Raises:
+        LlameaTuneError: A setting is out of range, or a strategy or a space cannot be used.
+    """
+    chosen = BenchmarkSettings(**settings)
+    contenders = as_contenders(strategies)
+    with opened_spaces(spaces, reading, on_sampled) as opened:
+        n_jobs = jobs or default_jobs(opened)
+        if any(space.opened_as for space in opened):
+            return run_live_benchmark(
+                contenders, opened, chosen, jobs=n_jobs, allow_weak=allow_weak_sandbox, observe=observe
+            )
+        return run_benchmark(
+            contenders,
+            [space.known for space in opened],
+            chosen,
+            store=ResultsStore(),
+            jobs=n_jobs,
+            fresh=fresh,
+            allow_weak=allow_weak_sandbox,
+            observe=observe,
+        )
+
+
+def as_contenders(strategies: StrategyLike | Iterable[StrategyLike] | None) -> list[Contender]:
+    """The contenders that are named, or the default ones.
+
+    Raises:
+        StrategyError: One is unknown, or takes no such option.
+    """
+    if strategies is None:
+        generated = [info.name for info in catalog() if info.origin in (Origin.GENERATED, Origin.USER)]
+        strategies = [*DEFAULT_STRATEGIES, *generated]
+    given = [strategies] if isinstance(strategies, str | NamedStrategy | Program) else strategies
+    return [make_contender(entry) if isinstance(entry, str) else entry for entry in given]
