@@ -28,7 +28,7 @@ from kernel_tuner_hpo import kernel_tuners_best
 
 from llamea_tune.execution import NamedStrategy
 from llamea_tune.exporting import ExportRequest, export_strategy
-from llamea_tune.hpo import StudyResult, StudySettings, Subject, rescore, strategy_subject, tune
+from llamea_tune.hpo import StudyResult, StudySettings, TunableContender, rescore, tunable_strategy, tune
 from llamea_tune.proposals import make_proposer
 from llamea_tune.proposals.proposal import ProposalTask
 from llamea_tune.runners.trace import RunResult
@@ -135,10 +135,10 @@ def main() -> None:
         local_scorer(training, repeats=arguments.final_repeats, seed=1, jobs=arguments.jobs) as trainer,
         local_scorer(judging, repeats=arguments.final_repeats, seed=2, jobs=arguments.jobs) as judge,
     ):
-        for subject in subjects(Path(scratch)):
-            if arguments.strategies and subject.contender.label not in arguments.strategies:
+        for tunable in subjects(Path(scratch)):
+            if arguments.strategies and tunable.contender.label not in arguments.strategies:
                 continue
-            rows.append(measure(subject, trainer, judge, settings, Path(scratch)))
+            rows.append(measure(tunable, trainer, judge, settings, Path(scratch)))
             print(line(rows[-1]), flush=True)
         print_summary(rows)
         beside = None
@@ -154,16 +154,16 @@ def load(hub: Path, name: str) -> Space:
     return load_space(hub / "cachefiles" / f"{name}.json.gz", name=name)
 
 
-def subjects(folder: Path) -> list[Subject]:
+def subjects(folder: Path) -> list[TunableContender]:
     """What is tuned. Programs of the offline proposer are exported first, to be run in-process like the others."""
-    found = [strategy_subject(NamedStrategy(name, name)) for name in NAMED]
+    found = [tunable_strategy(NamedStrategy(name, name)) for name in NAMED]
     proposer = make_proposer("offline")
     for seed in OFFLINE_SEEDS:
         proposal = proposer.propose(ProposalTask(f"g000-{seed:02d}-initial", "initial", (), (), (), seed))
         name = f"offline_{seed}"
         exported = export_strategy(request_for(name, proposal), folder)
         register_file(exported.code_path)
-        found.append(strategy_subject(NamedStrategy(name, name), proposal.ranges))
+        found.append(tunable_strategy(NamedStrategy(name, name), proposal.ranges))
     return found
 
 
@@ -175,19 +175,19 @@ def request_for(name: str, proposal: Any) -> ExportRequest:
     return ExportRequest(name, candidate, "2026-01-01")
 
 
-def measure(subject: Subject, trainer: Scorer, judge: Scorer, settings: StudySettings, folder: Path) -> Row:
+def measure(tunable: TunableContender, trainer: Scorer, judge: Scorer, settings: StudySettings, folder: Path) -> Row:
     """Tune a strategy with and without pruning, and judge both."""
-    name = subject.contender.label
+    name = tunable.contender.label
     results: list[StudyResult] = []
     seconds = []
     for prune in (True, False):
         started = time.perf_counter()
         chosen = StudySettings(settings.trials, settings.repeats, prune=prune)
         path = folder / f"{name}-{prune}"
-        results.append(tune(subject, trainer.executor, chosen, path, scales=trainer.scales))
+        results.append(tune(tunable, trainer.executor, chosen, path, scales=trainer.scales))
         seconds.append(time.perf_counter() - started)
-    values = [advised(subject, result, trainer) for result in results]
-    default, pruned, full = (runs_of(judge, subject, chosen) for chosen in (subject.defaults, *values))
+    values = [advised(tunable, result, trainer) for result in results]
+    default, pruned, full = (runs_of(judge, tunable, chosen) for chosen in (tunable.defaults, *values))
     card = scorecard(name, judge.scales, default)
     sides = (("defaults", default), ("tuned", pruned), ("tuned without pruning", full))
     failures = [
@@ -207,15 +207,15 @@ def measure(subject: Subject, trainer: Scorer, judge: Scorer, settings: StudySet
     )
 
 
-def advised(subject: Subject, result: StudyResult, trainer: Scorer) -> Mapping[str, Any]:
+def advised(tunable: TunableContender, result: StudyResult, trainer: Scorer) -> Mapping[str, Any]:
     """The hyperparameters that `llamea-tune tune` advises after a study."""
-    rescored = rescore(subject, result, trainer)
-    return rescored.best.values if rescored is not None and rescored.better else subject.defaults
+    rescored = rescore(tunable, result, trainer)
+    return rescored.best.values if rescored is not None and rescored.better else tunable.defaults
 
 
-def runs_of(judge: Scorer, subject: Subject, values: Mapping[str, Any]) -> Runs:
+def runs_of(judge: Scorer, tunable: TunableContender, values: Mapping[str, Any]) -> Runs:
     """Runs on the judging spaces, on seeds that nothing was tuned on."""
-    return judge.run(subject.contender.with_hyperparameters(values), stage="judge")
+    return judge.run(tunable.contender.with_hyperparameters(values), stage="judge")
 
 
 def gain(judge: Scorer, first: Runs, second: Runs) -> Gain:
@@ -269,7 +269,7 @@ def kernel_tuner_beside(
     arguments: argparse.Namespace, judge: Scorer, settings: StudySettings, folder: Path
 ) -> dict[str, Any]:
     """Tune the same strategy with this library and with Kernel Tuner, for as long, on the same spaces."""
-    subject = strategy_subject(NamedStrategy(BESIDE, BESIDE))
+    tunable = tunable_strategy(NamedStrategy(BESIDE, BESIDE))
     spaces = [load(arguments.hub, name) for name in KERNEL_TUNER_CAN_READ]
     started = time.perf_counter()
     with local_scorer(spaces, repeats=arguments.final_repeats, seed=1, jobs=arguments.jobs) as trainer:
@@ -277,14 +277,14 @@ def kernel_tuner_beside(
         while time.perf_counter() - started < arguments.beside_seconds:
             trials += 10
             longer = StudySettings(trials, settings.repeats)
-            ours = tune(subject, trainer.executor, longer, folder / "beside", scales=trainer.scales)
-        values = advised(subject, ours, trainer)
+            ours = tune(tunable, trainer.executor, longer, folder / "beside", scales=trainer.scales)
+        values = advised(tunable, ours, trainer)
     seconds = time.perf_counter() - started
     theirs, their_trials = kernel_tuners_best(
         BESIDE, KERNEL_TUNER_RANGES, arguments.hub, KERNEL_TUNER_CAN_READ, folder / "kernel_tuner", seconds
     )
-    theirs = theirs or dict(subject.defaults)
-    default, our_runs, their_runs = (runs_of(judge, subject, chosen) for chosen in (subject.defaults, values, theirs))
+    theirs = theirs or dict(tunable.defaults)
+    default, our_runs, their_runs = (runs_of(judge, tunable, chosen) for chosen in (tunable.defaults, values, theirs))
     outcome = {
         "seconds": seconds,
         "ours": asdict(gain(judge, our_runs, default)),

@@ -17,10 +17,10 @@ from kernel_tuner.strategies.wrapper import OptAlgWrapper
 
 from llamea_tune.runners import CachedRunner, Meter, RunBudget
 from llamea_tune.runners.fast_searchspace import FastSearchspace
-from llamea_tune.runners.session import run_strategy
-from llamea_tune.sandbox import Program, Sandbox
+from llamea_tune.runners.strategy_run import run_strategy
+from llamea_tune.sandbox import Sandbox, SandboxedCandidate
 from llamea_tune.spaces.searchspace import build_searchspace
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 MAX_FEVALS = 800
 MAX_START_S = 0.1
@@ -65,7 +65,7 @@ def main(repeats: int) -> int:
     """Print both ratios; the exit status says whether they are within bounds."""
     params = {f"p{number}": tuple(range(5)) for number in range(6)}
     space = synthetic_space(1, tune_params=params)
-    program = Program(POPULATION, "Population")
+    candidate = SandboxedCandidate(POPULATION, "Population")
     namespace: dict = {}
     exec(POPULATION, namespace)
     searchspace = build_searchspace(space.tune_params, space.value_indices, FastSearchspace)
@@ -80,11 +80,11 @@ def main(repeats: int) -> int:
     with Sandbox([space]) as sandbox:
 
         def sandboxed(seed: int) -> int:
-            result = sandbox.run(program, 0, seed, RunBudget(max_fevals=MAX_FEVALS))
+            result = sandbox.run(candidate, 0, seed, RunBudget(max_fevals=MAX_FEVALS))
             return hash(result.trace.indices.tobytes())
 
         def start(seed: int) -> int:
-            return len(sandbox.run(program, 0, seed, RunBudget(max_fevals=1)).trace)
+            return len(sandbox.run(candidate, 0, seed, RunBudget(max_fevals=1)).trace)
 
         first_s, _ = timed(lambda: start(0))
         starts = [timed(lambda seed=seed: start(seed))[0] for seed in range(repeats)]

@@ -14,18 +14,18 @@ import llamea_tune
 from llamea_tune.cli.app import with_options
 from llamea_tune.evolution.events import CandidateJudged, RunStarted
 from llamea_tune.exceptions import ExportError, SettingsError, SpaceFileError
-from llamea_tune.execution import Limits, NamedStrategy, Program
+from llamea_tune.execution import Limits, NamedStrategy, SandboxedCandidate
 from llamea_tune.hpo import TrialDone
-from llamea_tune.llm.options import LLMOptions
+from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.proposals import Proposal, ProposalTask
 from llamea_tune.testing.cache_files import simulate, write_cache
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 PAGE = Path(__file__).parent.parent / "docs" / "python.md"
 SMALL = {"block_size_x": (16, 32, 64, 128), "tile": (1, 2, 4), "unroll": (False, True)}
 QUICK = {
     **{"parents": 2, "offspring": 2, "repeats": 2, "confirm_repeats": 2, "final_repeats": 2},
-    "rivals": ("random_sample",),
+    "final_strategies": ("random_sample",),
 }
 CODE = '''
 from kernel_tuner.strategies.wrapper import OptAlg
@@ -135,7 +135,10 @@ def test_strategies_by_name_in_a_file_and_as_objects_are_compared(capsys):
     outcome = llamea_tune.benchmark(named, "caches/one.json", observe=events.append, **options)
     assert {row.card.label for row in outcome.rows} == set(named)
     assert all(row.card.mean is not None for row in outcome.rows)
-    objects = [NamedStrategy("random_sample", "random_sample"), Program(CODE, "Sampler", label="mine.py:Sampler")]
+    objects = [
+        NamedStrategy("random_sample", "random_sample"),
+        SandboxedCandidate(CODE, "Sampler", label="mine.py:Sampler"),
+    ]
     spaces = llamea_tune.load_spaces(["caches/one.json"])
     again = llamea_tune.benchmark(objects, spaces, **options)
     assert [row.card for row in again.rows] == [row.card for row in outcome.rows]
@@ -153,7 +156,9 @@ def test_a_named_strategy_is_tuned_and_a_class_in_a_file_exported_with_what_was_
     with pytest.raises(ExportError, match="pso is not one of llamea-tune's strategies"):
         llamea_tune.export(tuned, "my_pso")
     ranges = {"batch": {"type": "int", "low": 1, "high": 4}}
-    tuned = llamea_tune.tune(Program(CODE, "Sampler"), "caches/one.json", ranges=ranges, study="studies/s", **quick)
+    tuned = llamea_tune.tune(
+        SandboxedCandidate(CODE, "Sampler"), "caches/one.json", ranges=ranges, study="studies/s", **quick
+    )
     exported = llamea_tune.export(tuned, "tuned_sampler", folder="exported")
     assert exported.code_path == Path("exported/tuned_sampler.py")
     assert exported.record.hyperparameters["batch"].tuned == bool(tuned.better)

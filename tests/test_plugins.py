@@ -13,7 +13,7 @@ from llamea_tune.cli.doctor_checks import check_proposer
 from llamea_tune.evolution.selection import SELECTIONS
 from llamea_tune.exceptions import SettingsError, SpaceFileError
 from llamea_tune.llm import LLMS
-from llamea_tune.llm.options import LLMOptions
+from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.proposals import PROPOSERS
 from llamea_tune.report.files import REPORTS
 from llamea_tune.spaces.readers import READERS
@@ -60,7 +60,7 @@ def program(tmp_path):
 @pytest.mark.parametrize("proposer", ["fixed:Samples.", "speaker:"])
 def test_a_run_with_what_another_package_brings(program, spaces, tmp_path, proposer):
     sizes = ["--max-candidates", "2", "--offspring", "1", "--parents", "1", "--repeats", "2", "--confirm-repeats", "2"]
-    final = ["--final-repeats", "2", "--finalists", "1", "--rivals", "random_sample", "--jobs", "1"]
+    final = ["--final-repeats", "2", "--final-candidates", "1", "--final-strategies", "random_sample", "--jobs", "1"]
     chosen = ["--proposer", proposer, "--selection", "oldest", "--spaces", str(spaces)]
     program("evolve", *chosen, *sizes, *final, "--run-dir", "run", "--allow-weak-sandbox", "--quiet")
     settings = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]

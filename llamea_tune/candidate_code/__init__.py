@@ -2,8 +2,8 @@
 
 from llamea_tune.candidate_code.code import Argument, CandidateCode, bound_name, fingerprint
 from llamea_tune.candidate_code.contract import prompt_sentences
+from llamea_tune.candidate_code.literals import literal
 from llamea_tune.candidate_code.syntax import UNPARSABLE, parse_literal, parse_source
-from llamea_tune.candidate_code.values import literal
 
 __all__ = [
     "Argument",

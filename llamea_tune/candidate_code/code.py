@@ -10,8 +10,8 @@ from functools import cached_property
 from itertools import accumulate
 
 from llamea_tune.candidate_code.contract import MARKS_OF_A_STRATEGY, MAX_CODE_BYTES
+from llamea_tune.candidate_code.literals import PlainValue, literal, plain_value
 from llamea_tune.candidate_code.syntax import UNPARSABLE, parse_source
-from llamea_tune.candidate_code.values import PlainValue, literal, plain_value
 from llamea_tune.candidate_code.violations import find_violations
 from llamea_tune.exceptions import CandidateCodeError
 

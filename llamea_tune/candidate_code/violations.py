@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from llamea_tune.candidate_code import contract
+from llamea_tune.candidate_code.literals import plain_value
 from llamea_tune.candidate_code.syntax import UNPARSABLE, check_compiles
-from llamea_tune.candidate_code.values import plain_value
 
 if TYPE_CHECKING:
     from llamea_tune.candidate_code.code import CandidateCode

@@ -72,9 +72,10 @@ def benchmark(
             help="Count what named strategies compute themselves as time spent; scores then depend on this machine.",
         ),
     ] = False,
-    stop_when_settled: Annotated[
+    stop_at_target: Annotated[
         bool,
         typer.Option(
+            "--stop-at-target",
             "--stop-when-settled",
             help="End runs, but the first on each space, once they have measured the best config or scoring is over: "
             "the same scores, sooner. Requests and failures are then those up to there.",
@@ -109,13 +110,13 @@ def benchmark(
     """Load the spaces, make the runs, show and write the outcome."""
     from llamea_tune.cli.benchmark_progress import BenchmarkProgress
     from llamea_tune.cli.benchmark_tables import show_benchmark
-    from llamea_tune.front_door.benchmarking import as_contenders
-    from llamea_tune.front_door.benchmarking import benchmark as compare
+    from llamea_tune.front_door.benchmarks import as_contenders
+    from llamea_tune.front_door.benchmarks import benchmark as compare
     from llamea_tune.front_door.named_spaces import opened_spaces
     from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
     from llamea_tune.report.files import check_targets, report_of, write_bytes
     from llamea_tune.report.ioh_data import IohWriter
-    from llamea_tune.scoring.benchmark import BenchmarkSettings
+    from llamea_tune.scoring.benchmarking import BenchmarkSettings
     from llamea_tune.scoring.results_store import ResultsStore
     from llamea_tune.spaces import Reading
 
@@ -126,7 +127,7 @@ def benchmark(
         seed=seed,
         baseline=baseline,
         charge_own_compute=charge_own_compute,
-        stop_when_settled=stop_when_settled,
+        stop_at_target=stop_at_target,
         limits=options.limits(timeout),
     )
     lives = live.live_kernels(
@@ -140,7 +141,7 @@ def benchmark(
     )
     if lives:
         _refuse_beside_live(
-            {"--ioh": ioh, "--charge-own-compute": charge_own_compute, "--stop-when-settled": stop_when_settled}
+            {"--ioh": ioh, "--charge-own-compute": charge_own_compute, "--stop-at-target": stop_at_target}
         )
     reading = Reading(t1, objective, salvage)
     named = live.one_kind(spaces, reading, lives)

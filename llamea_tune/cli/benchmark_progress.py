@@ -9,7 +9,7 @@ from pathlib import Path
 from llamea_tune.cli.console import duration, err, escape
 from llamea_tune.cli.live_bar import LiveBar
 from llamea_tune.execution import Contender
-from llamea_tune.scoring.benchmark_events import Event, PairDone, PairStarted, RunsDone
+from llamea_tune.scoring.benchmark_events import ContenderDone, ContenderStarted, Event, RunsDone
 from llamea_tune.scoring.cutoff import space_budget
 from llamea_tune.spaces.space import Space
 
@@ -39,7 +39,7 @@ class BenchmarkProgress(LiveBar):
     def __call__(self, event: Event) -> None:
         """Take note of an event."""
         match event:
-            case PairStarted(label, space):
+            case ContenderStarted(label, space):
                 self._now = (label, space)
                 self._reused_now = 0
                 self._pair_started = time.monotonic()
@@ -47,7 +47,7 @@ class BenchmarkProgress(LiveBar):
             case RunsDone(done, total, reused):
                 self._reused_now = reused
                 self._tell(done / total)
-            case PairDone():
+            case ContenderDone():
                 self._finish(event)
 
     def say_what_it_took(self, kept: bool, folder: Path) -> None:
@@ -62,7 +62,7 @@ class BenchmarkProgress(LiveBar):
                 soft_wrap=True,
             )
 
-    def _finish(self, pair: PairDone) -> None:
+    def _finish(self, pair: ContenderDone) -> None:
         label, space = pair.label, pair.space.name
         evaluations = self._left.pop((label, space))
         failed = next((run for run in pair.runs if not run.state.scorable), None)

@@ -8,8 +8,8 @@ from rich import box
 from rich.table import Table
 
 from llamea_tune.cli.console import escape, out, print_table
-from llamea_tune.scoring.benchmark import Benchmark
 from llamea_tune.scoring.benchmark_rows import BenchmarkRow
+from llamea_tune.scoring.benchmarking import Benchmark
 from llamea_tune.scoring.compare import Comparison
 from llamea_tune.wording import counted
 
@@ -83,10 +83,10 @@ def own_compute_ms(row: BenchmarkRow) -> float:
 
 def _title(outcome: Benchmark) -> str:
     n_spaces = len(outcome.scales)
-    settled = "stopped when settled, " if outcome.settings.stop_when_settled else ""
+    target = "stopped at the target, " if outcome.settings.stop_at_target else ""
     return (
         f"{counted(outcome.settings.repeats, 'run')} on each of {counted(n_spaces, 'space')}, "
-        f"{settled}{outcome.settings.baseline} baseline; 0 = random search, 1 = optimum at once"
+        f"{target}{outcome.settings.baseline} baseline; 0 = random search, 1 = optimum at once"
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from llamea_tune import __version__
 from llamea_tune.exceptions import LlameaTuneError
 from llamea_tune.kernel_tuner_internals import SUPPORTED, missing_names
-from llamea_tune.llm.options import LLMOptions
+from llamea_tune.llm.asking_options import LLMOptions
 
 _OPTIONAL = {
     "openai": ("llamea-tune[llm]", "asking language models"),
@@ -239,7 +239,7 @@ def _impatient(spec: str, options: LLMOptions) -> dict[str, Any]:
 
 def _asked(llm: Any) -> Check:
     """What a tiny prompt gets from a server."""
-    from llamea_tune.llm.protocol import CompletionError, Prompt, Unanswered
+    from llamea_tune.llm.language_model import CompletionError, Prompt, Unanswered
 
     try:
         completion = llm.complete(Prompt("doctor", "You answer in one word.", "Answer with the word: ready", 0.0))
@@ -255,7 +255,7 @@ def _asked(llm: Any) -> Check:
 
 def _models(llm: Any) -> str:
     """What a server has instead of a model that it does not know, if it tells."""
-    from llamea_tune.llm.protocol import CompletionError, Unanswered
+    from llamea_tune.llm.language_model import CompletionError, Unanswered
 
     try:
         listed, found = llm.check()

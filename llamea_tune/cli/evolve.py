@@ -61,8 +61,12 @@ def evolve(
     repeats: Annotated[int, typer.Option(help="Runs per space when a candidate is first scored.")] = 6,
     confirm_repeats: Annotated[int, typer.Option(help="Runs per space, on fresh seeds, before one is kept.")] = 12,
     final_repeats: Annotated[int, typer.Option(help="Runs per space for the leaderboard, on fresh seeds.")] = 25,
-    finalists: Annotated[int, typer.Option(help="Candidates on the leaderboard.")] = 5,
-    rivals: Annotated[str, typer.Option(help="Named strategies beside them, comma-separated.")] = options.RIVALS,
+    final_candidates: Annotated[
+        int, typer.Option("--final-candidates", "--finalists", help="Candidates on the leaderboard.")
+    ] = 5,
+    final_strategies: Annotated[
+        str, typer.Option("--final-strategies", "--rivals", help="Named strategies beside them, comma-separated.")
+    ] = options.FINAL_STRATEGIES,
     description_level: Annotated[
         Literal["none", "application", "space"], typer.Option(help="What prompts tell: none, application or space.")
     ] = "space",
@@ -105,8 +109,8 @@ def evolve(
         repeats=repeats,
         confirm_repeats=confirm_repeats,
         final_repeats=final_repeats,
-        finalists=finalists,
-        rivals=tuple(name.strip() for name in rivals.split(",") if name.strip()),
+        final_candidates=final_candidates,
+        final_strategies=tuple(name.strip() for name in final_strategies.split(",") if name.strip()),
         baseline=baseline,
         seed=seed,
         asked_at_once=asked_at_once,

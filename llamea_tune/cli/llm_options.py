@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from llamea_tune.llm.options import LLMOptions
+    from llamea_tune.llm.asking_options import LLMOptions
 
 Timeout = Annotated[
     float | None,
@@ -56,7 +56,7 @@ def llm_options(
     Raises:
         SettingsError: A parameter is not of the form NAME=VALUE.
     """
-    from llamea_tune.llm.options import LLMOptions
+    from llamea_tune.llm.asking_options import LLMOptions
 
     named = dict(map(_parameter, parameters or []))
     return LLMOptions(timeout, answer_timeout, max_retries, max_wait, api_key_env, named)

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from llamea_tune.execution import Limits
 
-RIVALS = "simulated_annealing,genetic_algorithm,diff_evo,pso,random_sample"
+FINAL_STRATEGIES = "simulated_annealing,genetic_algorithm,diff_evo,pso,random_sample"
 
 Spaces = Annotated[
     list[str] | None,

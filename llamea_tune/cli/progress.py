@@ -20,7 +20,7 @@ from llamea_tune.evolution.events import (
     RunStarted,
 )
 from llamea_tune.evolution.settings import Settings
-from llamea_tune.llm.protocol import Waiting
+from llamea_tune.llm.language_model import Waiting
 from llamea_tune.wording import counted
 
 _SMOOTHING = 0.2  # weight of the newest candidate in the running mean of seconds per candidate
@@ -105,7 +105,7 @@ class RunProgress(LiveBar):
         confirmations = candidates / settings.offspring * settings.parents * settings.confirm_repeats
         if settings.hpo_trials:
             confirmations += settings.hpo_runs * candidates / settings.max_candidates / self._n_spaces
-        final_runs = settings.finalists * settings.final_repeats
+        final_runs = settings.final_candidates * settings.final_repeats
         runs = candidates * settings.repeats + confirmations + final_runs
         return duration(runs * self._seconds_each / settings.repeats)
 

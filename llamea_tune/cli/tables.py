@@ -21,7 +21,7 @@ def print_leaderboard(leaderboard: Leaderboard) -> None:
 
 
 def leaderboard_table(leaderboard: Leaderboard, *, per_space: bool = True) -> Table:
-    """The leaderboard: candidates and rivals, mean score with interval, and where wanted the score on each space."""
+    """The leaderboard: candidates and named strategies, mean score with interval, and where wanted the score on each space."""
     spaces = sorted({name for row in leaderboard.rows for name in row.scores}) if per_space else []
     caption = f"{counted(leaderboard.repeats, 'run')} per space on fresh seeds; 0 = random search, 1 = the optimum from the start"
     table = Table(caption=caption, caption_justify="left")

@@ -119,17 +119,17 @@ def tune(
             command = f"repeat the command with --study {shlex.quote(str(directory))}"
             err.print(f"\nstopped; to go on, {command}", soft_wrap=True)
             raise
-    shares = importances(source.subject, tuned.study.trials, seed)
+    shares = importances(source.tunable, tuned.study.trials, seed)
     exported = None if export is None else export_as(tuned, export, folder=output, force=force)
     if as_json:
-        data = {"study": str(directory), **as_data(source.subject, tuned.study, tuned.rescored, shares)}
+        data = {"study": str(directory), **as_data(source.tunable, tuned.study, tuned.rescored, shares)}
         print_json({**data, "exported": str(exported.code_path) if exported else None})
         return
-    show(source.subject, tuned.study, tuned.rescored, shares)
+    show(source.tunable, tuned.study, tuned.rescored, shares)
     if exported is not None:
         out.print(f"exported: {exported.code_path}", soft_wrap=True)
     elif tuned.better:
-        _show_options(source.subject.contender, tuned.better)
+        _show_options(source.tunable.contender, tuned.better)
     if not quiet:
         journal = shlex.quote(str(directory / "journal.log"))
         err.print(f"took {duration(progress.elapsed_s)}; to look at it: optuna-dashboard {journal}", soft_wrap=True)
@@ -137,9 +137,9 @@ def tune(
 
 def _show_options(contender: Contender, values: Mapping[str, HyperparameterValue]) -> None:
     """Say how to use the best hyperparameters."""
-    from llamea_tune.execution import Program
+    from llamea_tune.execution import SandboxedCandidate
 
-    if isinstance(contender, Program):
+    if isinstance(contender, SandboxedCandidate):
         out.print("\nto use them, set these defaults in __init__, or export the strategy with --export:\n")
         out.print("    " + ", ".join(f"{name}={value!r}" for name, value in values.items()) + "\n", soft_wrap=True)
         return

@@ -13,8 +13,8 @@ from llamea_tune.candidate import HyperparameterRange, HyperparameterValue
 from llamea_tune.cli.console import escape, out
 from llamea_tune.hpo.rescoring import Rescored
 from llamea_tune.hpo.study import StudyResult
-from llamea_tune.hpo.subject import Subject
 from llamea_tune.hpo.trial import TrialOutcome, TrialRecord
+from llamea_tune.hpo.tunable import TunableContender
 from llamea_tune.wording import counted
 
 
@@ -27,19 +27,19 @@ def study_summary(result: StudyResult) -> str:
     return f"{counted(len(result.trials), 'trial')}{told} on {counted(result.pairs, 'pair')} of space and repeat: {counted(result.runs, 'run')}{saved}"
 
 
-def hyperparameter_table(subject: Subject, best: TrialRecord | None, shares: Mapping[str, float]) -> Table:
+def hyperparameter_table(tunable: TunableContender, best: TrialRecord | None, shares: Mapping[str, float]) -> Table:
     """One row for each hyperparameter: default, best value, range, importance."""
     table = Table(title="hyperparameters", box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
     table.add_column("name", no_wrap=True)
     for heading in ("default", "best", "range", "importance"):
         table.add_column(heading, justify="right")
-    values = best.values if best else subject.defaults
-    names = sorted(subject.ranges, key=lambda name: -shares.get(name, 0.0))
+    values = best.values if best else tunable.defaults
+    names = sorted(tunable.ranges, key=lambda name: -shares.get(name, 0.0))
     for name in names:
-        default, value = subject.defaults[name], values[name]
+        default, value = tunable.defaults[name], values[name]
         share = f"{shares[name]:.0%}" if name in shares else "-"
         style = None if value == default else "bold"
-        cells = (_shown(default), _shown(value), _range(subject.ranges[name]), share)
+        cells = (_shown(default), _shown(value), _range(tunable.ranges[name]), share)
         table.add_row(escape(name), *(escape(cell) for cell in cells), style=style)
     return table
 
@@ -91,24 +91,26 @@ def _verdict_on_gain(rescored: Rescored) -> str:
     return f"{rescored.survived:.0%} of the gain in the study survived on fresh seeds"
 
 
-def show(subject: Subject, result: StudyResult, rescored: Rescored | None, shares: Mapping[str, float]) -> None:
+def show(
+    tunable: TunableContender, result: StudyResult, rescored: Rescored | None, shares: Mapping[str, float]
+) -> None:
     """Print everything."""
     out.print(study_summary(result), soft_wrap=True)
-    out.print(hyperparameter_table(subject, rescored.best if rescored else result.best, shares))
+    out.print(hyperparameter_table(tunable, rescored.best if rescored else result.best, shares))
     if rescored is not None:
         out.print(gain_table(result, rescored))
     out.print(f"[bold]{escape(verdict(result, rescored))}[/]", soft_wrap=True)
 
 
 def as_data(
-    subject: Subject, result: StudyResult, rescored: Rescored | None, shares: Mapping[str, float]
+    tunable: TunableContender, result: StudyResult, rescored: Rescored | None, shares: Mapping[str, float]
 ) -> dict[str, Any]:
     """Everything as plain data."""
     best = rescored.best if rescored else result.best
     found: dict[str, Any] = {
-        "strategy": subject.contender.label,
-        "ranges": {name: asdict(entry) for name, entry in subject.ranges.items()},
-        "defaults": dict(subject.defaults),
+        "strategy": tunable.contender.label,
+        "ranges": {name: asdict(entry) for name, entry in tunable.ranges.items()},
+        "defaults": dict(tunable.defaults),
         "best": dict(best.values) if best else None,
         "trials": [{**asdict(trial), "values": dict(trial.values)} for trial in result.trials],
         "pairs": result.pairs,

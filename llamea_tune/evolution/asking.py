@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from llamea_tune.evolution.plan import PlannedCandidate
 from llamea_tune.evolution.reasons import alike
 from llamea_tune.exceptions import ProposerError
-from llamea_tune.llm.protocol import Unanswered
+from llamea_tune.llm.language_model import Unanswered
 from llamea_tune.proposals.proposal import Proposal, ProposalError, Proposer, RefusedPromptError
 
 
@@ -58,17 +58,17 @@ class Asking:
         threads = [threading.Thread(target=ask, name="propose", daemon=True) for _ in planned[: self._at_once]]
         for thread in threads:
             thread.start()
-        settled: dict[str, Proposal | ProposalError] = {}
+        outcome_by_id: dict[str, Proposal | ProposalError] = {}
         try:
             for entry in planned:
-                while not outcomes.empty() or self._is_open(entry, settled, len(planned)):
+                while not outcomes.empty() or self._is_open(entry, outcome_by_id, len(planned)):
                     asked, outcome = outcomes.get()
                     known = self._learn(outcome, len(planned))
                     if known is None:
                         tasks.put(asked)
                     else:
-                        settled[asked.id] = known
-                yield entry, settled[entry.id]
+                        outcome_by_id[asked.id] = known
+                yield entry, outcome_by_id[entry.id]
         finally:
             over.set()
             for _ in threads:
@@ -80,9 +80,11 @@ class Asking:
         except Exception as err:  # raised again where the candidate is waited for
             return err
 
-    def _is_open(self, entry: PlannedCandidate, settled: dict[str, Proposal | ProposalError], n_planned: int) -> bool:
-        outcome = settled.get(entry.id)
-        held_back = isinstance(outcome, RefusedPromptError) and not self._answered and len(settled) < n_planned
+    def _is_open(
+        self, entry: PlannedCandidate, outcome_by_id: dict[str, Proposal | ProposalError], n_planned: int
+    ) -> bool:
+        outcome = outcome_by_id.get(entry.id)
+        held_back = isinstance(outcome, RefusedPromptError) and not self._answered and len(outcome_by_id) < n_planned
         return outcome is None or held_back
 
     def _learn(self, outcome: Proposal | Exception, n_planned: int) -> Proposal | ProposalError | None:

@@ -23,7 +23,7 @@ from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.tuning import make_tuner
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
 from llamea_tune.execution import LocalExecutor
-from llamea_tune.llm.options import LLMOptions
+from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
 from llamea_tune.scoring import Scorer

@@ -9,7 +9,7 @@ from typing import Protocol
 from llamea_tune.candidate import Scored
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.tuning_record import Tuning
-from llamea_tune.llm.protocol import Waiting
+from llamea_tune.llm.language_model import Waiting
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Failure
 from llamea_tune.candidate_code import CandidateCode, fingerprint
 from llamea_tune.evolution.history import History
 from llamea_tune.exceptions import CandidateCodeError
-from llamea_tune.execution import Program
+from llamea_tune.execution import SandboxedCandidate
 from llamea_tune.runners.trace import RunState
 from llamea_tune.scoring import Scorer
 from llamea_tune.scoring.scorecard import Scorecard
@@ -28,10 +28,10 @@ _LONGEST_LINE = 160
 OnRuns = Callable[[int, int], None]
 
 
-def contender(candidate: Candidate) -> Program:
+def contender(candidate: Candidate) -> SandboxedCandidate:
     """A candidate as something to score."""
     label = f"{candidate.id} {candidate.class_name}"
-    return Program(candidate.code, candidate.class_name, candidate.hyperparameters, label)
+    return SandboxedCandidate(candidate.code, candidate.class_name, candidate.hyperparameters, label)
 
 
 def evaluation_from_scorecard(card: Scorecard) -> Evaluation:

@@ -26,7 +26,7 @@ class Row:
 
     Attributes:
         label: Candidate id and class, or the strategy's name.
-        candidate: Id of the candidate; None for a rival.
+        candidate: Id of the candidate; None for a named strategy.
         mean: Mean score over spaces; None where a run failed.
         interval: 95 % bootstrap interval of the mean.
         scores: Score by space.
@@ -77,19 +77,19 @@ class Leaderboard:
 
 
 def make_leaderboard(history: History, scorer: Scorer, settings: Settings, observe: Observer) -> Leaderboard:
-    """Score the best candidates and their rivals on seeds that none of them was selected on.
+    """Score the best candidates and their named strategies on seeds that none of them was selected on.
 
     Args:
         history: The run's candidates.
         scorer: Scores on the training spaces.
-        settings: How many finalists, which rivals, how many repeats.
+        settings: How many candidates, which named strategies, how many repeats.
         observe: Told of the progress.
     """
-    finalists = by_fitness(history.scored())[: settings.finalists]
+    final_candidates = by_fitness(history.scored())[: settings.final_candidates]
     entries: list[tuple[Contender, str | None]] = [
-        (contender(entry.candidate), entry.candidate.id) for entry in finalists
+        (contender(entry.candidate), entry.candidate.id) for entry in final_candidates
     ]
-    entries += [(make_contender(name), None) for name in settings.rivals]
+    entries += [(make_contender(name), None) for name in settings.final_strategies]
     observe(FinalStarted(len(entries)))
     runs = [_runs(entry, scorer, settings.final_repeats, observe) for entry, _ in entries]
     scales = scorer.latest_scales()  # after all runs, which may have found a new optimum where they measure live

@@ -6,7 +6,14 @@ import threading
 
 from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.llm.exchanges import exchange_from_json, exchange_to_json
-from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt, Unanswered, unusable_completion
+from llamea_tune.llm.language_model import (
+    Completion,
+    CompletionError,
+    LanguageModel,
+    Prompt,
+    Unanswered,
+    unusable_completion,
+)
 from llamea_tune.storage import Journal
 
 

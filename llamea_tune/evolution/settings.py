@@ -9,10 +9,11 @@ from typing import Any, get_args, get_type_hints
 from llamea_tune.evolution.selection import SELECTIONS
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import Limits
-from llamea_tune.llm.options import LLMOptions
+from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.scoring import BASELINES
 from llamea_tune.spaces.describe import InformationLevel
 
+_RENAMED = {"rivals": "final_strategies", "finalists": "final_candidates"}  # as earlier runs have them
 _CHOICES: Mapping[str, Collection[str]] = {
     "selection": SELECTIONS,
     "baseline": BASELINES,
@@ -33,8 +34,8 @@ class Settings:
         repeats: Runs per space when a candidate is first scored.
         confirm_repeats: Runs per space, on fresh seeds, before a candidate is kept.
         final_repeats: Runs per space, on fresh seeds again, for the leaderboard.
-        finalists: Candidates on the leaderboard.
-        rivals: Named strategies beside them on the leaderboard.
+        final_candidates: Candidates on the leaderboard.
+        final_strategies: Named strategies beside them on the leaderboard.
         baseline: Name of the baseline that scores are relative to.
         seed: Seed of everything random in the run.
         asked_at_once: Prompts that may wait for an answer at the same time.
@@ -54,8 +55,8 @@ class Settings:
     repeats: int = 6
     confirm_repeats: int = 12
     final_repeats: int = 25
-    finalists: int = 5
-    rivals: tuple[str, ...] = ("simulated_annealing", "genetic_algorithm", "diff_evo", "pso", "random_sample")
+    final_candidates: int = 5
+    final_strategies: tuple[str, ...] = ("simulated_annealing", "genetic_algorithm", "diff_evo", "pso", "random_sample")
     baseline: str = "exact"
     seed: int = 1
     asked_at_once: int = 4
@@ -73,7 +74,7 @@ class Settings:
             SettingsError: A number is out of range, or a name is unknown.
         """
         positive = ("max_candidates", "parents", "offspring", "repeats", "confirm_repeats", "final_repeats")
-        for name in (*positive, "finalists", "asked_at_once", "max_unanswered"):
+        for name in (*positive, "final_candidates", "asked_at_once", "max_unanswered"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}; it must be at least 1.", fields=(name,))
         for name in ("hpo_trials", "hpo_runs"):
@@ -109,10 +110,10 @@ class Settings:
             SettingsError: A setting is unknown, or of a wrong type.
         """
         known = {f.name for f in fields(cls)}
-        unknown = sorted(set(data) - known)
+        unknown = sorted(set(data) - known - set(_RENAMED))
         if unknown:
             raise SettingsError(f"the run has settings this version does not know: {', '.join(unknown)}.")
-        values = dict(data)
+        values = {_RENAMED.get(name, name): value for name, value in data.items()}
         hints = get_type_hints(cls)
         try:
             for name, value in values.items():

@@ -7,8 +7,8 @@ from llamea_tune.execution.contender import Contender, make_contender
 from llamea_tune.execution.executor import Executor, RunResults, each_until_failure
 from llamea_tune.execution.local import LocalExecutor
 from llamea_tune.execution.run import Run
-from llamea_tune.sandbox.program import Limits, Program
-from llamea_tune.strategies.parse import NamedStrategy
+from llamea_tune.sandbox.sandboxed import Limits, SandboxedCandidate
+from llamea_tune.strategies.written import NamedStrategy
 
 __all__ = [
     "Contender",
@@ -16,7 +16,7 @@ __all__ = [
     "Limits",
     "LocalExecutor",
     "NamedStrategy",
-    "Program",
+    "SandboxedCandidate",
     "Run",
     "RunResults",
     "each_until_failure",

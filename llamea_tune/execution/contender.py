@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from llamea_tune.sandbox.program import Program
-from llamea_tune.strategies.parse import NamedStrategy, parse_strategy
+from llamea_tune.sandbox.sandboxed import SandboxedCandidate
+from llamea_tune.strategies.written import NamedStrategy, parse_strategy
 
-Contender = NamedStrategy | Program
+Contender = NamedStrategy | SandboxedCandidate
 """A named strategy, run as it is in a process of its own, or a candidate's code, run in the sandbox.
 
 Both have a `label`, which tables name it by, and `with_hyperparameters(values)`.
@@ -21,4 +21,4 @@ def make_contender(text: str) -> Contender:
     parsed = parse_strategy(text)
     if isinstance(parsed, NamedStrategy):
         return parsed
-    return Program(parsed.path.read_text(encoding="utf-8"), parsed.class_name, parsed.options, label=text)
+    return SandboxedCandidate(parsed.path.read_text(encoding="utf-8"), parsed.class_name, parsed.options, label=text)

@@ -16,7 +16,7 @@ from llamea_tune.execution.run import Run
 from llamea_tune.execution.worker_process import ProcessEndedError, WorkerProcess
 from llamea_tune.runners.trace import RunResult, RunState, failed_run
 from llamea_tune.sandbox.host import Sandbox
-from llamea_tune.sandbox.program import Limits, Program
+from llamea_tune.sandbox.sandboxed import Limits, SandboxedCandidate
 from llamea_tune.spaces.space import Space
 
 
@@ -88,7 +88,7 @@ class LocalExecutor:
 
     def _begin(self, run: Run, pool: ThreadPoolExecutor) -> tuple[Future[RunResult], Callable[[], None]]:
         """Begin a run; its result to be, and what ends it."""
-        if isinstance(run.contender, Program):
+        if isinstance(run.contender, SandboxedCandidate):
             stop = threading.Event()
             return pool.submit(self._sandbox.run, run.contender, run.space, run.seed, run.budget, stop), stop.set
         find_strategy(run.contender.name)  # refuses unknown ones, and loads it for all workers to come

@@ -27,12 +27,12 @@ from llamea_tune.runners.compute import ComputeClock
 from llamea_tune.runners.fast_searchspace import FastSearchspace
 from llamea_tune.runners.live_space import runner_for
 from llamea_tune.runners.meter import Meter, RunBudget
-from llamea_tune.runners.session import Tunable, run_strategy
+from llamea_tune.runners.strategy_run import Tunable, run_strategy
 from llamea_tune.runners.trace import RunResult, RunState
 from llamea_tune.sandbox.generators import owned_generators
 from llamea_tune.spaces.searchspace import build_searchspace
 from llamea_tune.spaces.space import Space
-from llamea_tune.strategies.parse import NamedStrategy
+from llamea_tune.strategies.written import NamedStrategy
 
 _LIMITED_BY_DEFAULT = frozenset(
     {"bayes_opt", "greedy_ils", "greedy_mls", "mls", "nsga2", "nsga3", "ordered_greedy_mls"}
@@ -118,7 +118,7 @@ def run_named(space: PreparedSpace, run: Run, limit_s: float | None = None) -> R
     except Exception as err:  # whatever a strategy raises is its failure, not ours
         state, reason = RunState.FAILED, f"{type(err).__name__}: {err}"
     if state is RunState.FINISHED and meter.done:
-        state = RunState.SETTLED if meter.settled else RunState.BUDGET_SPENT
+        state = RunState.TARGET_REACHED if meter.target_reached else RunState.BUDGET_SPENT
     elif state is RunState.FINISHED and meter.stalled:
         state = RunState.STALLED
     own_compute_s = compute.spent_s if compute is not None else float("nan")

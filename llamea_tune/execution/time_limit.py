@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from llamea_tune.runners.protocol import Measurement, Runner
+from llamea_tune.runners.runner import Measurement, Runner
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Generic, TypeVar, cast
 from threadpoolctl import threadpool_limits
 
 from llamea_tune.execution.time_limit import ran_out
-from llamea_tune.sandbox.worker import ONE_THREAD
+from llamea_tune.sandbox.server_process import ONE_THREAD
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

@@ -1,6 +1,6 @@
 """CALL: what notebooks and the command line call, with objects or names; nothing is printed."""
 
-from llamea_tune.front_door.benchmarking import benchmark
+from llamea_tune.front_door.benchmarks import benchmark
 from llamea_tune.front_door.evolving import evolve, resume
 from llamea_tune.front_door.exports import export
 from llamea_tune.front_door.named_spaces import SpaceLike, opened_spaces

@@ -14,7 +14,7 @@ from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.execution import make_contender
 from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, first_spaces, opened_spaces
-from llamea_tune.llm.options import LLMOptions
+from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.proposals import OFFLINE, Proposer, make_proposer
 from llamea_tune.runners.open_live import OnSampled
 from llamea_tune.scoring import space_budget
@@ -58,8 +58,8 @@ def evolve(
     """
     own = None if isinstance(proposer, str) else proposer
     chosen = Settings(proposer=proposer if isinstance(proposer, str) else proposer.name, **settings)
-    for rival in chosen.rivals:
-        make_contender(rival)  # refuses what it does not know now, rather than after the evolution
+    for strategy in chosen.final_strategies:
+        make_contender(strategy)  # refuses what it does not know now, rather than after the evolution
     with opened_spaces(first_spaces() if spaces is None else spaces, reading, on_sampled) as opened:
         for space in opened:
             space_budget(space)  # nor start what cannot be scored on

@@ -59,7 +59,7 @@ def exportable(source: TuneSource, name: str) -> ExportRequest:
         ExportError: It is a strategy of others.
     """
     if source.export_as is None:
-        label = source.subject.contender.label
+        label = source.tunable.contender.label
         raise ExportError(
             f"{label} is not one of llamea-tune's strategies, so it cannot be exported; do not ask for it."
         )

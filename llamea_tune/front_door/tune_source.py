@@ -11,9 +11,9 @@ from typing import Any
 from llamea_tune.candidate import Candidate, HyperparameterRange
 from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.exceptions import SettingsError, StrategyError
-from llamea_tune.execution import Contender, Program, make_contender
+from llamea_tune.execution import Contender, SandboxedCandidate, make_contender
 from llamea_tune.exporting import ExportRequest
-from llamea_tune.hpo.subject import Subject, program_subject, strategy_subject
+from llamea_tune.hpo.tunable import TunableContender, tunable_candidate, tunable_strategy
 
 Ranges = dict[str, HyperparameterRange]
 
@@ -23,11 +23,11 @@ class TuneSource:
     """What to tune, and how to export it.
 
     Attributes:
-        subject: What to tune.
+        tunable: What to tune.
         export_as: Makes the request to export it under a name; None for strategies of others.
     """
 
-    subject: Subject
+    tunable: TunableContender
     export_as: Callable[[str], ExportRequest] | None
 
 
@@ -52,12 +52,12 @@ def find_source(strategy: str | Contender, ranges: DeclaredRanges | None = None)
         contender = make_contender(strategy)
     else:
         contender = strategy
-    if isinstance(contender, Program):
+    if isinstance(contender, SandboxedCandidate):
         return _from_file(contender, ranges)
-    subject = strategy_subject(contender)
+    tunable = tunable_strategy(contender)
     if ranges is not None:
-        subject = strategy_subject(contender, _read_ranges(ranges, subject))
-    return TuneSource(subject, _export_generated(contender.name))
+        tunable = tunable_strategy(contender, _read_ranges(ranges, tunable))
+    return TuneSource(tunable, _export_generated(contender.name))
 
 
 def _from_run(run: Path, candidate_id: str, ranges: DeclaredRanges | None) -> TuneSource:
@@ -67,22 +67,22 @@ def _from_run(run: Path, candidate_id: str, ranges: DeclaredRanges | None) -> Tu
     directory = RunDirectory.open_existing(run)
     chosen = export_request(directory, "any", date="", candidate_id=candidate_id).candidate
     candidate = chosen.with_tuned_defaults()
-    program = Program(candidate.code, candidate.class_name, label=f"{candidate.id} {candidate.class_name}")
-    subject = program_subject(program, candidate.ranges)
+    program = SandboxedCandidate(candidate.code, candidate.class_name, label=f"{candidate.id} {candidate.class_name}")
+    tunable = tunable_candidate(program, candidate.ranges)
     if ranges is not None:
-        subject = program_subject(program, {**candidate.ranges, **_read_ranges(ranges, subject)})
-    return TuneSource(subject, lambda name: export_request(directory, name, date=_today(), candidate_id=candidate.id))
+        tunable = tunable_candidate(program, {**candidate.ranges, **_read_ranges(ranges, tunable)})
+    return TuneSource(tunable, lambda name: export_request(directory, name, date=_today(), candidate_id=candidate.id))
 
 
-def _from_file(program: Program, ranges: DeclaredRanges | None) -> TuneSource:
-    subject = program_subject(program)
+def _from_file(program: SandboxedCandidate, ranges: DeclaredRanges | None) -> TuneSource:
+    tunable = tunable_candidate(program)
     if ranges is not None:
-        subject = program_subject(program, _read_ranges(ranges, subject))
+        tunable = tunable_candidate(program, _read_ranges(ranges, tunable))
     path = Path(program.label.rpartition(f":{program.class_name}")[0] or program.class_name)
     doc = (CandidateCode.read(program.code, program.class_name).doc or program.class_name).split("\n\n")[0]
     candidate = Candidate(path.stem, program.class_name, program.code, " ".join(doc.split()), path.name, "initial", 0)
     return TuneSource(
-        subject,
+        tunable,
         lambda name: ExportRequest(name, candidate, _today(), hyperparameters=dict(program.hyperparameters)),
     )
 
@@ -96,15 +96,15 @@ def _export_generated(name: str) -> Callable[[str], ExportRequest] | None:
     return None if path is None else lambda _new_name: reopen_strategy(path)
 
 
-def _read_ranges(ranges: DeclaredRanges, subject: Subject) -> Ranges:
+def _read_ranges(ranges: DeclaredRanges, tunable: TunableContender) -> Ranges:
     """Ranges that the user declares, for hyperparameters that there are."""
     from llamea_tune.proposals.ranges import check_ranges
 
     declared, where = (ranges, "ranges") if isinstance(ranges, Mapping) else (_read_json(Path(ranges)), str(ranges))
-    defaults = _all_defaults(subject)
+    defaults = _all_defaults(tunable)
     found, notes = check_ranges(declared, dict(defaults))
     if notes:
-        known = f"{subject.contender.label} has {', '.join(defaults)}"
+        known = f"{tunable.contender.label} has {', '.join(defaults)}"
         raise StrategyError(f"{where}: {notes[0]}; mend it, or leave it out ({known}).")
     return found
 
@@ -121,12 +121,12 @@ def _read_json(path: Path) -> dict[str, Any]:
     return declared
 
 
-def _all_defaults(subject: Subject) -> dict[str, Any]:
+def _all_defaults(tunable: TunableContender) -> dict[str, Any]:
     """Defaults of all hyperparameters, also of those that no range was found for."""
     from llamea_tune.strategies import resolve
 
-    contender = subject.contender
-    if isinstance(contender, Program):
+    contender = tunable.contender
+    if isinstance(contender, SandboxedCandidate):
         return dict(CandidateCode.read(contender.code, contender.class_name).defaults)
     return {name: option.default for name, option in resolve(contender.name).options.items()}
 

@@ -93,7 +93,7 @@ def tune(
     """
     chosen = StudySettings(**settings)
     source = strategy if isinstance(strategy, TuneSource) else find_source(strategy, ranges)
-    directory = new_study(source.subject.contender.label) if study is None else Path(study)
+    directory = new_study(source.tunable.contender.label) if study is None else Path(study)
     with (
         opened_spaces(spaces, reading) as opened,
         LocalExecutor(
@@ -101,9 +101,9 @@ def tune(
         ) as executor,
     ):
         scorer = Scorer(executor, repeats=final_repeats, seed=chosen.seed, baseline=chosen.baseline)
-        result = make_study(source.subject, executor, chosen, directory, scales=scorer.scales, observe=observe)
+        result = make_study(source.tunable, executor, chosen, directory, scales=scorer.scales, observe=observe)
         rescored = rescore(
-            source.subject, result, scorer, on_progress=lambda done, total: observe(FreshRunsDone(done, total))
+            source.tunable, result, scorer, on_progress=lambda done, total: observe(FreshRunsDone(done, total))
         )
         return Tuned(source, chosen, tuple(opened), result, rescored, directory)
 

@@ -6,17 +6,17 @@ import warnings
 from collections.abc import Sequence
 
 from llamea_tune.hpo.samplers import optuna
-from llamea_tune.hpo.subject import Subject
 from llamea_tune.hpo.trial import TrialOutcome, TrialRecord
+from llamea_tune.hpo.tunable import TunableContender
 
 _FEWEST_TRIALS = 8  # below, importances are noise
 
 
-def importances(subject: Subject, trials: Sequence[TrialRecord], seed: int = 0) -> dict[str, float]:
+def importances(tunable: TunableContender, trials: Sequence[TrialRecord], seed: int = 0) -> dict[str, float]:
     """Share of the scores' variance over the trials that each hyperparameter explains, by Optuna's fANOVA.
 
     Args:
-        subject: What was tuned.
+        tunable: What was tuned.
         trials: The trials; those that failed are left out, as a failure is no score.
         seed: Seed of the estimate.
 
@@ -36,7 +36,7 @@ def importances(subject: Subject, trials: Sequence[TrialRecord], seed: int = 0) 
             else (spaces.IntDistribution if entry.kind == "int" else spaces.FloatDistribution)(
                 entry.low, entry.high, log=entry.log
             )
-            for name, entry in subject.ranges.items()
+            for name, entry in tunable.ranges.items()
         }
         for trial in told:
             values = {name: trial.values[name] for name in distributions}

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from llamea_tune.candidate import Candidate, HyperparameterValue
 from llamea_tune.exceptions import StrategyError
-from llamea_tune.execution import Program
+from llamea_tune.execution import SandboxedCandidate
 from llamea_tune.hpo.ordered_runs import ordered_runs
 from llamea_tune.hpo.samplers import make_sampler
 from llamea_tune.hpo.storage import StudyDirectory, fail_interrupted
 from llamea_tune.hpo.study import default_trial, finished_trials, make_pruner
-from llamea_tune.hpo.subject import Subject, program_subject
 from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, make_trial, record_of, trial_steps
+from llamea_tune.hpo.tunable import TunableContender, tunable_candidate
 from llamea_tune.scoring.scorer import Scorer
 from llamea_tune.scoring.seeds import run_seed
 
@@ -80,7 +80,7 @@ class LoopTuner:
         Returns:
             What was found for each candidate that a trial was made for, in the order given.
         """
-        subjects = {entry.id: subject for entry in candidates if (subject := _subject(entry)) is not None}
+        subjects = {entry.id: tunable for entry in candidates if (tunable := _tunable(entry)) is not None}
         alive = list(subjects)
         found: dict[str, TunedCandidate] = {}
         left = allowance
@@ -94,7 +94,9 @@ class LoopTuner:
             alive = sorted(alive, key=lambda key: -_worth(found[key]))[: (len(alive) + 1) // 2]
         return [found[key] for key in subjects if found[key].trials > 0]
 
-    def tune(self, key: str, subject: Subject, allowance: int, on_trial: OnTrial | None = None) -> TunedCandidate:
+    def tune(
+        self, key: str, tunable: TunableContender, allowance: int, on_trial: OnTrial | None = None
+    ) -> TunedCandidate:
         """Make trials, the defaults first, as long as the next one is sure to stay within an allowance.
 
         None is made where the allowance is too small for a few. Trials that were made before count as if they were made
@@ -102,11 +104,11 @@ class LoopTuner:
 
         Args:
             key: The candidate's id.
-            subject: The candidate.
+            tunable: The candidate.
             allowance: Runs that its trials may take in all.
             on_trial: See `tune_all`.
         """
-        runs = ordered_runs(subject.contender, self.scorer.spaces, self.scorer.scales, self.repeats, self.seed)
+        runs = ordered_runs(tunable.contender, self.scorer.spaces, self.scorer.scales, self.repeats, self.seed)
         if allowance < min(self.trials, FEWEST_TRIALS) * len(runs):
             return TunedCandidate(key, {}, None, None, 0, 0)
         store = StudyDirectory(self.folder / key)
@@ -116,8 +118,8 @@ class LoopTuner:
         ):
             study = store.load(make_pruner(True, len(self.scorer.spaces)))
             fail_interrupted(study)
-            if default_trial(study, subject.defaults) is None:
-                study.enqueue_trial(dict(subject.defaults), skip_if_exists=True)
+            if default_trial(study, tunable.defaults) is None:
+                study.enqueue_trial(dict(tunable.defaults), skip_if_exists=True)
             made = {trial.user_attrs["slot"]: record_of(trial) for trial in finished_trials(study)}
             records: list[TrialRecord] = []
             used = 0
@@ -126,13 +128,13 @@ class LoopTuner:
                     break
                 if slot not in made:
                     study.sampler = make_sampler("tpe", run_seed(self.seed, f"sampler of {key}", slot))
-                    steps = trial_steps(study, subject, runs, self.scorer.scales, slot, self._chunks())
+                    steps = trial_steps(study, tunable, runs, self.scorer.scales, slot, self._chunks())
                     made[slot] = make_trial(self.scorer.executor, steps)
                 records.append(made[slot])
                 used += made[slot].runs
                 if on_trial is not None:
                     on_trial(key, (used, allowance))
-        return _summary(key, subject, records, used)
+        return _summary(key, tunable, records, used)
 
     def _chunks(self) -> Iterator[int]:
         """Every space once, again once, twice, four times, and so on: few runs first, more for those that survive."""
@@ -143,10 +145,10 @@ class LoopTuner:
             size *= 2
 
 
-def _summary(key: str, subject: Subject, records: Sequence[TrialRecord], used: int) -> TunedCandidate:
+def _summary(key: str, tunable: TunableContender, records: Sequence[TrialRecord], used: int) -> TunedCandidate:
     complete = [record for record in records if record.outcome is TrialOutcome.COMPLETE]
     best = max(complete, key=lambda record: (record.value, -record.number), default=None)
-    default = next((record for record in complete if record.values == subject.defaults), None)
+    default = next((record for record in complete if record.values == tunable.defaults), None)
     values = {} if best is None or best is default else dict(best.values)
     return TunedCandidate(
         key,
@@ -162,9 +164,11 @@ def _worth(found: TunedCandidate) -> float:
     return float("-inf") if found.value is None else found.value
 
 
-def _subject(candidate: Candidate) -> Subject | None:
+def _tunable(candidate: Candidate) -> TunableContender | None:
     label = f"{candidate.id} {candidate.class_name}"
     try:
-        return program_subject(Program(candidate.code, candidate.class_name, label=label), candidate.ranges)
+        return tunable_candidate(
+            SandboxedCandidate(candidate.code, candidate.class_name, label=label), candidate.ranges
+        )
     except StrategyError:
         return None

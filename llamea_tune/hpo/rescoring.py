@@ -8,8 +8,8 @@ from math import inf
 
 from llamea_tune.hpo.objective import FLOOR, run_score
 from llamea_tune.hpo.study import StudyResult
-from llamea_tune.hpo.subject import Subject, Values
 from llamea_tune.hpo.trial import TrialOutcome, TrialRecord
+from llamea_tune.hpo.tunable import TunableContender, Values
 from llamea_tune.runners.trace import RunResult
 from llamea_tune.scoring.aggregate import scorecard
 from llamea_tune.scoring.compare import Comparison, compare
@@ -68,7 +68,7 @@ class Rescored:
 
 
 def rescore(
-    subject: Subject,
+    tunable: TunableContender,
     result: StudyResult,
     scorer: Scorer,
     *,
@@ -81,7 +81,7 @@ def rescore(
     which choose one of them; and that is then compared with the defaults, on seeds again that nothing was chosen on.
 
     Args:
-        subject: What was tuned.
+        tunable: What was tuned.
         result: What the study found.
         scorer: Scores on the spaces to judge on.
         repeats: Runs on each space, where it should not be the scorer's own number.
@@ -108,14 +108,14 @@ def rescore(
                 on_progress(before + done, sides * per_side)
 
         done_sides += 1
-        contender = subject.contender.with_hyperparameters(values)
+        contender = tunable.contender.with_hyperparameters(values)
         return scorer.run(contender, repeats=n_repeats, stage=stage, on_progress=count)
 
     best = shortlist[0]
     if len(shortlist) > 1:
         chosen_on = [_card("", scorer, run(trial.values, SHORTLIST_STAGE)).mean for trial in shortlist]
         best = max(zip(shortlist, chosen_on, strict=True), key=lambda pair: -inf if pair[1] is None else pair[1])[0]
-    both = [run(values, STAGE) for values in (subject.defaults, best.values)]
+    both = [run(values, STAGE) for values in (tunable.defaults, best.values)]
     cards = [_card(label, scorer, runs) for label, runs in zip(("default", "tuned"), both, strict=True)]
     gain = None
     if all(card.mean is not None for card in cards):

@@ -15,8 +15,8 @@ from llamea_tune.execution import Executor, Limits, NamedStrategy
 from llamea_tune.hpo.ordered_runs import ordered_runs
 from llamea_tune.hpo.samplers import SAMPLERS, make_sampler, optuna
 from llamea_tune.hpo.storage import StudyDirectory, fail_interrupted
-from llamea_tune.hpo.subject import Subject
 from llamea_tune.hpo.trial import Steps, TrialOutcome, TrialRecord, make_trials, record_of, trial_steps
+from llamea_tune.hpo.tunable import TunableContender
 from llamea_tune.scoring.score import SpaceScale, space_scale
 from llamea_tune.scoring.seeds import run_seed
 from llamea_tune.spaces.space import Space
@@ -113,7 +113,7 @@ Observer = Callable[[TrialDone], None]
 
 
 def tune(
-    subject: Subject,
+    tunable: TunableContender,
     executor: Executor,
     settings: StudySettings,
     directory: Path,
@@ -127,7 +127,7 @@ def tune(
     makes runs. With one at a time the outcome depends on the settings alone, even if the study was interrupted.
 
     Args:
-        subject: What to tune.
+        tunable: What to tune.
         executor: Makes the runs, on search spaces with distinct names.
         settings: How.
         directory: Directory of the study; made if it is missing.
@@ -143,26 +143,26 @@ def tune(
     make_sampler(settings.sampler, 0)
     spaces = executor.spaces
     scales = scales or [space_scale(space, settings.baseline) for space in spaces]
-    runs = ordered_runs(subject.contender, spaces, scales, settings.repeats, settings.seed)
+    runs = ordered_runs(tunable.contender, spaces, scales, settings.repeats, settings.seed)
     store = StudyDirectory(directory)
-    with store.opened(_header(subject, spaces, settings)), warnings.catch_warnings(action="ignore"):
+    with store.opened(_header(tunable, spaces, settings)), warnings.catch_warnings(action="ignore"):
         study = store.load(make_pruner(settings.prune, len(spaces)))
         fail_interrupted(study)
-        if default_trial(study, subject.defaults) is None:
-            study.enqueue_trial(dict(subject.defaults), skip_if_exists=True)
+        if default_trial(study, tunable.defaults) is None:
+            study.enqueue_trial(dict(tunable.defaults), skip_if_exists=True)
         taken = {trial.user_attrs["slot"] for trial in finished_trials(study)}
         missing = [slot for slot in range(settings.trials) if slot not in taken]
 
         def steps(slot: int) -> Steps:
             study.sampler = make_sampler(settings.sampler, run_seed(settings.seed, "sampler", slot))
-            return (yield from trial_steps(study, subject, runs, scales, slot))
+            return (yield from trial_steps(study, tunable, runs, scales, slot))
 
         with closing(make_trials(executor, map(steps, missing))) as trials:
             for done, record in enumerate(trials, start=settings.trials - len(missing) + 1):
                 store.sync()
                 if observe is not None:
                     observe(TrialDone(record, done, settings.trials))
-        return study_result(study, subject.defaults, len(runs))
+        return study_result(study, tunable.defaults, len(runs))
 
 
 def make_pruner(prune: bool, n_spaces: int) -> BasePruner:
@@ -198,18 +198,18 @@ def finished_trials(study: Study) -> list[Any]:
     return study.get_trials(deepcopy=False, states=(optuna().trial.TrialState.COMPLETE,))
 
 
-def _header(subject: Subject, spaces: Sequence[Space], settings: StudySettings) -> dict[str, Any]:
+def _header(tunable: TunableContender, spaces: Sequence[Space], settings: StudySettings) -> dict[str, Any]:
     """What must be the same when a study is continued."""
-    contender = subject.contender
+    contender = tunable.contender
     if isinstance(contender, NamedStrategy):
         what = {"strategy": contender.name, "options": dict(contender.options), "program": None}
     else:
-        program = {name: value for name, value in asdict(contender).items() if name != "label"}
-        what = {"strategy": None, "options": {}, "program": program}
+        sandboxed = {name: value for name, value in asdict(contender).items() if name != "label"}
+        what = {"strategy": None, "options": {}, "program": sandboxed}
     return {
         **what,
-        "defaults": dict(subject.defaults),
-        "ranges": {name: asdict(entry) for name, entry in subject.ranges.items()},
+        "defaults": dict(tunable.defaults),
+        "ranges": {name: asdict(entry) for name, entry in tunable.ranges.items()},
         "spaces": [{"name": space.name, "content_hash": space.content_hash} for space in spaces],
         **{name: value for name, value in asdict(settings).items() if name not in ("trials", "limits")},
         "limits": {

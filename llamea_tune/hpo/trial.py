@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from llamea_tune.candidate import HyperparameterRange, HyperparameterValue
 from llamea_tune.execution import Executor, Run, each_until_failure
 from llamea_tune.hpo.objective import FLOOR, run_score
-from llamea_tune.hpo.subject import Subject
+from llamea_tune.hpo.tunable import TunableContender
 from llamea_tune.runners.trace import RunResult, to_first_failure
 from llamea_tune.scoring.score import SpaceScale
 
@@ -57,7 +57,7 @@ Steps = Generator[Sequence[Run], Sequence[RunResult], TrialRecord]
 
 def trial_steps(
     study: Study,
-    subject: Subject,
+    tunable: TunableContender,
     runs: Sequence[Run],
     scales: Sequence[SpaceScale],
     slot: int,
@@ -67,7 +67,7 @@ def trial_steps(
 
     Args:
         study: The study.
-        subject: What is tuned.
+        tunable: What is tuned.
         runs: All runs of a trial, in the study's order.
         scales: Scale of each space.
         slot: The trial's place in the study's plan.
@@ -76,11 +76,11 @@ def trial_steps(
     """
     trial = study.ask()
     trial.set_user_attr("slot", slot)
-    values = _suggest(trial, subject.ranges)
-    twin = _twin(study, trial.number, trial.params)
-    if twin is not None:
-        return _finish(study, trial, record_of(twin).value, TrialOutcome.REPEATED, 0, record_of(twin).reason)
-    contender = subject.contender.with_hyperparameters(values)
+    values = _suggest(trial, tunable.ranges)
+    earlier = _same_values(study, trial.number, trial.params)
+    if earlier is not None:
+        return _finish(study, trial, record_of(earlier).value, TrialOutcome.REPEATED, 0, record_of(earlier).reason)
+    contender = tunable.contender.with_hyperparameters(values)
     scores: list[float] = []
     for chunk in _chunked(runs, chunks):
         results = yield [replace(run, contender=contender) for run in chunk]
@@ -182,7 +182,7 @@ def _suggest_one(trial: Trial, name: str, entry: HyperparameterRange) -> Hyperpa
     return trial.suggest_float(name, entry.low, entry.high, log=entry.log)
 
 
-def _twin(study: Study, number: int, params: Mapping[str, Any]) -> FrozenTrial | None:
+def _same_values(study: Study, number: int, params: Mapping[str, Any]) -> FrozenTrial | None:
     """An earlier trial with the same hyperparameters; seeds are fixed, so its runs would be the same."""
     earlier = (
         trial for trial in study.get_trials(deepcopy=False) if trial.number != number and trial.value is not None

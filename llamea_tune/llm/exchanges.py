@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from llamea_tune.exceptions import ProposerError
-from llamea_tune.llm.protocol import Completion, Prompt
+from llamea_tune.llm.language_model import Completion, Prompt
 
 _MILLISECONDS = re.compile(r"\d[\d.]*(?:e[-+]?\d+)?(?= ms\b)")
 

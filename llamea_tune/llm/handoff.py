@@ -9,7 +9,7 @@ from pathlib import Path
 
 from llamea_tune.exceptions import ProposerError
 from llamea_tune.llm.exchanges import without_times
-from llamea_tune.llm.protocol import Completion, Prompt, Unanswered
+from llamea_tune.llm.language_model import Completion, Prompt, Unanswered
 from llamea_tune.storage import write_text
 
 _SAFE_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from llamea_tune.exceptions import ProposerError
+from llamea_tune.llm.language_model import Completion, CompletionError
 from llamea_tune.llm.openai_errors import Endpoint, ServerError, error_of_status, error_within
-from llamea_tune.llm.protocol import Completion, CompletionError
 from llamea_tune.llm.server_calls import HttpReply
 from llamea_tune.llm.server_reason import decode, names_in, reason_in
 

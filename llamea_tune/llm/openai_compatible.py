@@ -11,10 +11,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from llamea_tune.exceptions import ProposerError, SettingsError
+from llamea_tune.llm.language_model import Completion, CompletionError, OnWaiting, Prompt
 from llamea_tune.llm.openai_answers import model_names, read_answer
 from llamea_tune.llm.openai_errors import Endpoint, ServerError, explain
 from llamea_tune.llm.openai_request import Refused, chat_request, find_refused
-from llamea_tune.llm.protocol import Completion, CompletionError, OnWaiting, Prompt
 from llamea_tune.llm.server_calls import ServerCalls
 from llamea_tune.llm.waiting import Patience
 

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any
 
 from llamea_tune.exceptions import ProposerError
-from llamea_tune.llm.protocol import Completion, CompletionError
+from llamea_tune.llm.language_model import Completion, CompletionError
 from llamea_tune.llm.server_reason import names_in, reason_in
 from llamea_tune.llm.waiting import TryAgain, asked_wait_s
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from llamea_tune.llm.protocol import Prompt
+from llamea_tune.llm.language_model import Prompt
 
 SYSTEM_ROLE = "system role"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from llamea_tune._registry import Registry
 from llamea_tune.exceptions import ProposerError
-from llamea_tune.llm.protocol import LanguageModel, OnWaiting
+from llamea_tune.llm.language_model import LanguageModel, OnWaiting
 
 LLMS: Registry[Callable[..., LanguageModel]] = Registry(
     "llamea_tune.llm",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from llamea_tune.exceptions import ProposerError
 from llamea_tune.llm.exchanges import prompt_hash, read_exchanges
-from llamea_tune.llm.protocol import RETRY, Completion, CompletionError, Prompt
+from llamea_tune.llm.language_model import RETRY, Completion, CompletionError, Prompt
 
 FILE_NAME = "exchanges.jsonl"
 

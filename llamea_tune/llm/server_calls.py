@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from llamea_tune._imports import require
-from llamea_tune.llm.protocol import Unanswered
+from llamea_tune.llm.language_model import Unanswered
 from llamea_tune.llm.waiting import TryAgain
 
 _LONGEST_BODY = 2_000_000

@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import TypeVar
 
-from llamea_tune.llm.protocol import OnWaiting, Unanswered, Waiting
+from llamea_tune.llm.language_model import OnWaiting, Unanswered, Waiting
 
 _FIRST_PAUSE_S = 2.0  # doubled each time: five retries outlast a minute
 _LONGEST_PAUSE_S = 60.0

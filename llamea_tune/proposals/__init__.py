@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from llamea_tune._registry import Registry
 from llamea_tune.exceptions import ProposerError
-from llamea_tune.llm.protocol import OnWaiting
+from llamea_tune.llm.language_model import OnWaiting
 from llamea_tune.llm.registry import make_llm
 from llamea_tune.proposals.llm_proposer import LLMProposer
 from llamea_tune.proposals.operators import OPERATORS, Operator

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from llamea_tune.candidate import HyperparameterRange
 from llamea_tune.candidate_code import CandidateCode, fingerprint
-from llamea_tune.llm.protocol import Completion, CompletionError, LanguageModel, Prompt, unusable_completion
+from llamea_tune.llm.language_model import Completion, CompletionError, LanguageModel, Prompt, unusable_completion
 from llamea_tune.proposals.operators import OPERATORS
-from llamea_tune.proposals.parse import Reply, parse_reply
 from llamea_tune.proposals.prompt import render_prompt, render_retry
 from llamea_tune.proposals.proposal import Exchange, Proposal, ProposalError, ProposalTask, RefusedPromptError
+from llamea_tune.proposals.reply import Reply, parse_reply
 
 
 class LLMProposer:

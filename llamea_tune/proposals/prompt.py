@@ -11,7 +11,7 @@ from string import Template
 
 from llamea_tune.candidate import CandidateState, Evaluation, Failure, Scored
 from llamea_tune.candidate_code import prompt_sentences
-from llamea_tune.llm.protocol import RETRY, Prompt
+from llamea_tune.llm.language_model import RETRY, Prompt
 from llamea_tune.proposals.operators import OPERATORS
 from llamea_tune.proposals.proposal import ProposalTask
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from llamea_tune.candidate import HyperparameterRange, Scored
-from llamea_tune.llm.protocol import Completion, Prompt
+from llamea_tune.llm.language_model import Completion, Prompt
 
 
 @dataclass(frozen=True)

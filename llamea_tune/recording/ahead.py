@@ -13,8 +13,8 @@ from pathlib import Path
 from types import TracebackType
 
 from llamea_tune.recording.compiling import Artefact, Toolchain
+from llamea_tune.recording.json_worker import Worker, WorkerDiedError
 from llamea_tune.recording.kernel_folder import KernelFolder
-from llamea_tune.recording.worker import Worker, WorkerDiedError
 from llamea_tune.spaces.space import ParamConfig
 
 COMPILE_TIMEOUT_S = 120.0

@@ -10,8 +10,8 @@ from typing import Any
 
 from llamea_tune.exceptions import RecordingError
 from llamea_tune.recording.compiling import Artefact, Toolchain
+from llamea_tune.recording.json_worker import Worker, WorkerDiedError
 from llamea_tune.recording.kernel_folder import KernelFolder
-from llamea_tune.recording.worker import Worker, WorkerDiedError
 from llamea_tune.spaces.space import ParamConfig
 
 START_TIMEOUT_S = 300.0

@@ -14,9 +14,9 @@ from llamea_tune.exceptions import LlameaTuneError
 from llamea_tune.kernel_tuner_internals import Options
 from llamea_tune.recording.compiling import Artefact
 from llamea_tune.recording.device import BenchDevice
+from llamea_tune.recording.json_worker import Message, serve
 from llamea_tune.recording.kernel_folder import KernelFolder
 from llamea_tune.recording.reference import Arguments
-from llamea_tune.recording.worker import Message, serve
 
 ERROR_LENGTH = 400  # characters of a compiler's message worth keeping
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from llamea_tune.recording.compiling import Toolchain, compile_variant
-from llamea_tune.recording.worker import Message, serve
+from llamea_tune.recording.json_worker import Message, serve
 
 NICENESS = 5  # the process that measures comes first
 

@@ -23,9 +23,9 @@ from llamea_tune.kernel_tuner_internals import (
     wrap_templated_kernel,
 )
 from llamea_tune.recording.reference import Arguments, Reference, load_reference
+from llamea_tune.spaces.param_values import same_keys
 from llamea_tune.spaces.space import ParamConfig, ParamValue
 from llamea_tune.spaces.t1_file import read_t1
-from llamea_tune.spaces.values import same_keys
 
 # As in Kernel Tuner's simulation: its own restriction on the block size lets everything through, and still counts in the
 # numbering of configs. T1's conditions say how large a block may be.

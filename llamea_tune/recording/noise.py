@@ -10,7 +10,7 @@ import numpy as np
 
 from llamea_tune.recording.ahead import CompileAhead
 from llamea_tune.recording.bench import Bench
-from llamea_tune.recording.cache_file import Entry, config_key
+from llamea_tune.recording.recording_file import Entry, config_key
 from llamea_tune.spaces.space import ParamConfig
 
 REPEATS = 2

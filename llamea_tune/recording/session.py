@@ -15,7 +15,11 @@ import numpy as np
 from llamea_tune.exceptions import RecordingError
 from llamea_tune.recording.ahead import CompileAhead
 from llamea_tune.recording.bench import WRONG_RESULT, Bench
-from llamea_tune.recording.cache_file import (
+from llamea_tune.recording.compiling import Artefact
+from llamea_tune.recording.kernel_folder import KernelFolder
+from llamea_tune.recording.machine import clock_state, describe_machine, device_label, device_name, usable_cores
+from llamea_tune.recording.noise import Noise, measure_noise, noise_as_json, noise_from_json
+from llamea_tune.recording.recording_file import (
     Entry,
     cache_header,
     config_key,
@@ -23,12 +27,8 @@ from llamea_tune.recording.cache_file import (
     write_cache,
     write_file,
 )
-from llamea_tune.recording.compiling import Artefact
-from llamea_tune.recording.journal import Journal
-from llamea_tune.recording.kernel_folder import KernelFolder
-from llamea_tune.recording.machine import clock_state, describe_machine, device_label, device_name, usable_cores
-from llamea_tune.recording.noise import Noise, measure_noise, noise_as_json, noise_from_json
-from llamea_tune.recording.plan import WHOLE, Plan, in_space_order
+from llamea_tune.recording.recording_journal import Journal
+from llamea_tune.recording.recording_plan import WHOLE, Plan, in_space_order
 from llamea_tune.spaces.space import ParamConfig
 from llamea_tune.wording import counted
 

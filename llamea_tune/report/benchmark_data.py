@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llamea_tune import __version__
-from llamea_tune.scoring.benchmark import Benchmark
 from llamea_tune.scoring.benchmark_rows import BenchmarkRow
+from llamea_tune.scoring.benchmarking import Benchmark
 from llamea_tune.scoring.compare import Comparison
 from llamea_tune.scoring.results_store import package_versions
 from llamea_tune.scoring.score import SpaceScale
@@ -40,7 +40,7 @@ def benchmark_json(outcome: Benchmark, spaces: Sequence[Space], *, timings: bool
             "seed": settings.seed,
             "baseline": settings.baseline,
             "charge_own_compute": settings.charge_own_compute,
-            "stop_when_settled": settings.stop_when_settled,
+            "stop_at_target": settings.stop_at_target,
         },
         "versions": {"llamea-tune": __version__, **package_versions()},
         "spaces": [_space_json(space, scales[space.name]) for space in spaces],

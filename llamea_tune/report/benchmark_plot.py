@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from llamea_tune.report.drawing import figure_bytes, line_style, new_figure
-from llamea_tune.scoring.benchmark import Benchmark
 from llamea_tune.scoring.benchmark_curves import score_curve
 from llamea_tune.scoring.benchmark_rows import BenchmarkRow
+from llamea_tune.scoring.benchmarking import Benchmark
 from llamea_tune.spaces.space import Space
 from llamea_tune.wording import counted
 

@@ -13,7 +13,7 @@ from llamea_tune._registry import Registry
 from llamea_tune.exceptions import SettingsError
 
 if TYPE_CHECKING:
-    from llamea_tune.scoring.benchmark import Benchmark
+    from llamea_tune.scoring.benchmarking import Benchmark
     from llamea_tune.spaces.space import Space
 
 _PLOTS = (".png", ".pdf", ".svg")

@@ -16,7 +16,7 @@ import numpy as np
 from llamea_tune import __version__
 from llamea_tune._imports import require
 from llamea_tune.runners.trace import Trace
-from llamea_tune.scoring.benchmark_events import Event, PairDone
+from llamea_tune.scoring.benchmark_events import ContenderDone, Event
 from llamea_tune.spaces.space import Space
 
 
@@ -53,7 +53,7 @@ class IohWriter:
 
     def __call__(self, event: Event) -> None:
         """Write the runs of a pair that is done."""
-        if not isinstance(event, PairDone) or not all(run.state.scorable for run in event.runs):
+        if not isinstance(event, ContenderDone) or not all(run.state.scorable for run in event.runs):
             return
         problem = self._problem(event.space)
         problem.attach_logger(self._logger(event.label))

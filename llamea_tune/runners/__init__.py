@@ -1,14 +1,14 @@
 """MEASURE: one protocol for cached, live and recording runners; the meter keeps budget, clock and trace."""
 
 from llamea_tune.runners.cached import CachedRunner
-from llamea_tune.runners.gateway import Gateway
+from llamea_tune.runners.channel import Channel
 from llamea_tune.runners.meter import Meter, Reply, RunBudget
-from llamea_tune.runners.protocol import Measurement, Runner
+from llamea_tune.runners.runner import Measurement, Runner
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
 
 __all__ = [
     "CachedRunner",
-    "Gateway",
+    "Channel",
     "Measurement",
     "Meter",
     "Reply",

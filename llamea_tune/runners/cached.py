@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from llamea_tune.runners.protocol import Measurement
+from llamea_tune.runners.runner import Measurement
 from llamea_tune.spaces.space import FailureKind, RecordedSpace
 
 

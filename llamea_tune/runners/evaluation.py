@@ -1,7 +1,7 @@
 """Kernel Tuner's cost function, lean.
 
 `CostFunc.eval_all` logs, times and copies so much that it takes most of a simulated run. While `lean_evaluation` is on,
-cost functions over a gateway answer the same calls with the same costs, in the same order and with the same stop rule,
+cost functions over a channel answer the same calls with the same costs, in the same order and with the same stop rule,
 by looking configs up. What is no config of the space as it stands goes through Kernel Tuner's own code.
 """
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from llamea_tune.kernel_tuner_internals import CostFunc
-from llamea_tune.runners.gateway_runner import GatewayRunner, raise_if_done
+from llamea_tune.runners.channel_runner import ChannelRunner, raise_if_done
 from llamea_tune.spaces.space import FailureKind
 
 FAILED_COST = sys.float_info.max
@@ -21,11 +21,11 @@ FAILED_COST = sys.float_info.max
 
 @contextmanager
 def lean_evaluation() -> Iterator[None]:
-    """Let cost functions over a gateway take the short way."""
+    """Let cost functions over a channel take the short way."""
     full = CostFunc.eval_all
 
     def eval_all(self: Any, xs: Sequence[Any], check_restrictions: bool = True) -> Any:
-        if isinstance(self.runner, GatewayRunner):
+        if isinstance(self.runner, ChannelRunner):
             answer = evaluate if self.runner.compute is None else _timed
             return answer(self, self.runner, xs, check_restrictions)
         return full(self, xs, check_restrictions)
@@ -37,7 +37,7 @@ def lean_evaluation() -> Iterator[None]:
         CostFunc.eval_all = full
 
 
-def _timed(cost_func: Any, runner: GatewayRunner, xs: Sequence[Any], check_restrictions: bool) -> list[float]:
+def _timed(cost_func: Any, runner: ChannelRunner, xs: Sequence[Any], check_restrictions: bool) -> list[float]:
     assert runner.compute is not None
     runner.compute.pause()
     try:
@@ -46,7 +46,7 @@ def _timed(cost_func: Any, runner: GatewayRunner, xs: Sequence[Any], check_restr
         runner.compute.resume()
 
 
-def evaluate(cost_func: Any, runner: GatewayRunner, xs: Sequence[Any], check_restrictions: bool) -> list[float]:
+def evaluate(cost_func: Any, runner: ChannelRunner, xs: Sequence[Any], check_restrictions: bool) -> list[float]:
     """Costs of a batch of positions.
 
     Kernel Tuner snaps positions to values first; a config of the space is its own nearest.
@@ -55,8 +55,8 @@ def evaluate(cost_func: Any, runner: GatewayRunner, xs: Sequence[Any], check_res
         StopCriterionReached: The budget is gone, before the batch or with it.
         TypeError: A position is none.
     """
-    gateway = runner.gateway
-    raise_if_done(gateway)
+    channel = runner.channel
+    raise_if_done(channel)
     lookup = cost_func.searchspace.get_list_dict()
     scaled = cost_func.snap and cost_func.scaling
     costs = []
@@ -69,18 +69,18 @@ def evaluate(cost_func: Any, runner: GatewayRunner, xs: Sequence[Any], check_res
         if index is None:
             index = _find_nearest(cost_func, x, check_restrictions)
         if index is None:
-            gateway.count_invalid()
+            channel.count_invalid()
             costs.append(FAILED_COST)
             continue
-        reply = gateway.request(index)
+        reply = channel.request(index)
         config, result = runner.record(index, reply)
         cost_func.results.append(result)
         cost_func.unique_results.setdefault(config, result)
         costs.append(reply.cost if reply.failure is FailureKind.NONE else FAILED_COST)
         if reply.done:
             break
-    raise_if_done(gateway)
-    cost_func.budget_spent_fraction = gateway.spent_fraction
+    raise_if_done(channel)
+    cost_func.budget_spent_fraction = channel.spent_fraction
     return costs
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 from llamea_tune.runners.cached import CachedRunner
-from llamea_tune.runners.protocol import Runner
+from llamea_tune.runners.runner import Runner
 from llamea_tune.spaces.space import RecordedSpace, Space
 
 

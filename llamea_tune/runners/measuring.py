@@ -15,9 +15,9 @@ from pathlib import Path
 from types import TracebackType
 
 from llamea_tune.exceptions import RecordingError
-from llamea_tune.runners.live import LiveRunner
-from llamea_tune.runners.protocol import Measurement
-from llamea_tune.runners.recording import RecordingRunner
+from llamea_tune.runners.live_runner import LiveRunner
+from llamea_tune.runners.recording_runner import RecordingRunner
+from llamea_tune.runners.runner import Measurement
 
 _CLOSING_S = 5.0
 

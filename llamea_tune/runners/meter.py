@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from llamea_tune.runners.protocol import Measurement, Runner
+from llamea_tune.runners.runner import Measurement, Runner
 from llamea_tune.runners.trace import RequestCounts, Trace
 from llamea_tune.spaces.space import FailureKind
 
@@ -18,7 +18,7 @@ STALL_MINIMUM = 10_000
 
 
 @dataclass(frozen=True)
-class Settled:
+class Target:
     """From where on nothing that a run does can change its score.
 
     Attributes:
@@ -38,13 +38,13 @@ class RunBudget:
         time_limit_us: Microseconds on the run's clock; None for no limit. As in Kernel Tuner, the measurement that
             crosses the limit still counts.
         max_fevals: Distinct configs; None for no limit but the size of the space.
-        settled: Where to end the run although it has budget left; None for nowhere. Up to there it is the same run:
+        target: Where to end the run although it has budget left; None for nowhere. Up to there it is the same run:
             the strategy is told of the fraction of its whole budget that is spent.
     """
 
     time_limit_us: int | None = None
     max_fevals: int | None = None
-    settled: Settled | None = None
+    target: Target | None = None
 
 
 class Reply(NamedTuple):
@@ -72,8 +72,8 @@ class Meter:
     paid for, and time is what its measurement took when it was recorded.
 
     Attributes:
-        done: Whether the budget is gone, or the run settled.
-        settled: Whether the run has come to where its budget says that it is settled.
+        done: Whether the budget is gone, or the target reached.
+        target_reached: Whether the run has come to where nothing can change its score.
         stalled: Whether the strategy has long asked only for what it cannot learn from: known or invalid configs.
         spent_fraction: Fraction of the budget spent, 0 to 1.
     """
@@ -82,7 +82,7 @@ class Meter:
         self._measure = runner.measure
         self._time_limit_us = budget.time_limit_us
         self._max_fevals = min(budget.max_fevals or runner.size, runner.size)
-        self._settled = budget.settled or Settled(-inf, inf)
+        self._target = budget.target or Target(-inf, inf)
         self._visited: dict[int, Measurement] = {}
         self._indices = array("q")
         self._costs = array("d")
@@ -93,7 +93,7 @@ class Meter:
         self._failed = 0
         self._patience = STALL_MINIMUM  # useless requests in a row until it counts as stalled
         self.done = False
-        self.settled = False
+        self.target_reached = False
         self.stalled = False
         self.spent_fraction = 0.0
 
@@ -119,7 +119,7 @@ class Meter:
         self._costs.append(cost)
         self._elapsed.append(self._clock_us)
         self._patience = max(STALL_MINIMUM, STALL_FACTOR * len(self._indices))
-        self.settled = self.settled or cost <= self._settled.cost
+        self.target_reached = self.target_reached or cost <= self._target.cost
         self._check_budget()
         return Reply(cost, failure, time_us, self.spent_fraction, self.done)
 
@@ -137,8 +137,8 @@ class Meter:
     def _check_budget(self) -> None:
         n_paid = len(self._indices)
         fraction = n_paid / self._max_fevals
-        self.settled = self.settled or self._clock_us > self._settled.clock_us
-        self.done = self.settled or n_paid >= self._max_fevals
+        self.target_reached = self.target_reached or self._clock_us > self._target.clock_us
+        self.done = self.target_reached or n_paid >= self._max_fevals
         if self._time_limit_us is not None:
             self.done = self.done or self._clock_us > self._time_limit_us
             fraction = max(fraction, self._clock_us / max(self._time_limit_us, 1))

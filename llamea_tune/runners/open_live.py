@@ -16,10 +16,10 @@ import numpy as np
 from llamea_tune.exceptions import RecordingError, SettingsError
 from llamea_tune.recording.kernel_folder import KernelFolder
 from llamea_tune.recording.machine import device_label
-from llamea_tune.runners.live import LiveRunner
+from llamea_tune.runners.live_runner import LiveRunner
 from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.measuring import MeasuringService
-from llamea_tune.runners.protocol import Measurement
+from llamea_tune.runners.runner import Measurement
 from llamea_tune.spaces.space import ParamValue, RecordedSpace
 from llamea_tune.wording import counted
 

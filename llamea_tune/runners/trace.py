@@ -38,16 +38,20 @@ class RunState(StrEnum):
 
     FINISHED = "finished"  # the strategy returned by itself
     BUDGET_SPENT = "budget_spent"
-    SETTLED = "settled"  # stopped where nothing could change its score any more
+    TARGET_REACHED = "target_reached"  # stopped where nothing could change its score any more
     STALLED = "stalled"  # it kept asking for what it had already paid for; stopped, and scored as it stands
     FAILED = "failed"  # it raised an error
     TIMED_OUT = "timed_out"
     KILLED = "killed"  # it died or was ended: memory, forbidden system call, broken protocol
 
+    @classmethod
+    def _missing_(cls, value: object) -> RunState | None:
+        return cls.TARGET_REACHED if value == "settled" else None  # as runs kept earlier have it
+
     @property
     def scorable(self) -> bool:
         """Whether the trace of such a run is scored."""
-        return self in (RunState.FINISHED, RunState.BUDGET_SPENT, RunState.SETTLED, RunState.STALLED)
+        return self in (RunState.FINISHED, RunState.BUDGET_SPENT, RunState.TARGET_REACHED, RunState.STALLED)
 
 
 @dataclass(frozen=True)

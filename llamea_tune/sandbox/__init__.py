@@ -2,13 +2,13 @@
 
 from llamea_tune.sandbox.host import Sandbox, layers
 from llamea_tune.sandbox.layers import Layer, LayerStatus
-from llamea_tune.sandbox.program import Limits, Program
+from llamea_tune.sandbox.sandboxed import Limits, SandboxedCandidate
 
 __all__ = [
     "Layer",
     "LayerStatus",
     "Limits",
-    "Program",
+    "SandboxedCandidate",
     "Sandbox",
     "layers",
 ]

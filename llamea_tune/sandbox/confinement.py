@@ -1,4 +1,4 @@
-"""The walls of a guest: prepared once in the zygote, put up in each guest before it sees the candidate's code.
+"""The walls of a guest: prepared once in the fork server, put up in each guest before it sees the candidate's code.
 
 Each layer is one step. At the start a child process tries them all, so that what this machine lacks is known, reported,
 and not tried again. A step that held then and fails later ends the guest before it executes anything.
@@ -21,8 +21,8 @@ from typing import TypeVar
 
 from llamea_tune.sandbox import landlock, linux, privileges, seccomp
 from llamea_tune.sandbox.layers import REQUIRED, Layer, LayerStatus
-from llamea_tune.sandbox.program import Limits
 from llamea_tune.sandbox.readable import readable_paths
+from llamea_tune.sandbox.sandboxed import Limits
 
 _FIRST_FD, _LAST_FD = 3, 1024
 _MIB = 1 << 20
@@ -39,10 +39,10 @@ class _Step:
 
 
 class Confinement:
-    """The layers of the sandbox, from the zygote's side."""
+    """The layers of the sandbox, from the fork server's side."""
 
     def __init__(self) -> None:
-        """Take the layers that the zygote itself is under; its guests inherit them."""
+        """Take the layers that the fork server itself is under; its guests inherit them."""
         self._parent = os.getpid()
         self._readable = readable_paths()
         self._devnull = os.open(os.devnull, os.O_RDWR)
@@ -123,10 +123,10 @@ class Confinement:
     def _no_new_privileges(self, _: Limits) -> str:
         linux.die_with_parent(signal.SIGKILL)
         if os.getppid() != self._parent:
-            raise OSError("the zygote died")
+            raise OSError("the fork server died")
         linux.hide_memory()
         linux.give_up_privileges_for_good()
-        return "no set-user-id programs, no debugger, killed when the zygote dies"
+        return "no set-user-id programs, no debugger, killed when the fork server dies"
 
     def _restrict_files(self, _: Limits) -> str:
         landlock.restrict((*self._readable, Path("/proc/self/maps")))
@@ -152,7 +152,7 @@ class Confinement:
 
 
 def _set_limits(limits: Limits) -> str:
-    """Bound what the kernel counts for a process. Memory is what comes on top of the zygote's."""
+    """Bound what the kernel counts for a process. Memory is what comes on top of the fork server's."""
     bounds = {
         "RLIMIT_AS": _address_space() + limits.memory_mb * _MIB,
         "RLIMIT_FSIZE": 0,

@@ -22,7 +22,7 @@ def reap_orphans() -> None:
     """Kill and reap all children of this process, and those that come to it when their parents die.
 
     Matters only where nothing else keeps a guest from making processes of its own: a process that left its group is
-    adopted by the zygote, which is a child subreaper, and found here.
+    adopted by the fork server, which is a child subreaper, and found here.
     """
     give_up = time.monotonic() + _PATIENCE_S
     while time.monotonic() < give_up:

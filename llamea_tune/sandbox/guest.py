@@ -11,7 +11,7 @@ from kernel_tuner.searchspace import Searchspace
 from kernel_tuner.strategies.wrapper import OptAlgWrapper
 
 from llamea_tune.runners.meter import STALL_FACTOR, STALL_MINIMUM, Reply
-from llamea_tune.runners.session import run_strategy
+from llamea_tune.runners.strategy_run import run_strategy
 from llamea_tune.sandbox.generators import own_generators
 from llamea_tune.sandbox.wire import (
     MESSAGE,
@@ -29,7 +29,7 @@ _MODULE = "candidate"
 _LONGEST_NAME = 40
 
 
-class PipeGateway:
+class PipeChannel:
     """The strategy's side of a run, over the pipes to the host, which keeps budget, clock and trace.
 
     What was paid for once is answered from memory.
@@ -90,23 +90,23 @@ def run_candidate(searchspace: Searchspace, to_host: int, from_host: int) -> Non
         to_host: Pipe to write requests to.
         from_host: Pipe to read replies from.
     """
-    gateway = PipeGateway(to_host, from_host)
-    gateway.tell(Mark.READY)
+    channel = PipeChannel(to_host, from_host)
+    channel.tell(Mark.READY)
     assignment = read_assignment(from_host)
     try:
         own_generators(assignment.seed)
         optimizer = _load(assignment.code, assignment.class_name)(**assignment.hyperparameters)
         run_strategy(
-            OptAlgWrapper(optimizer), searchspace, gateway, objective=assignment.objective, seed=assignment.seed
+            OptAlgWrapper(optimizer), searchspace, channel, objective=assignment.objective, seed=assignment.seed
         )
     except MemoryError:
-        gateway.tell(Mark.OUT_OF_MEMORY)
+        channel.tell(Mark.OUT_OF_MEMORY)
     except BaseException as error:  # a candidate may raise anything, SystemExit too
         place = clean_text(_place(error.__traceback__)).encode()
         text = clean_text(_describe(error)).encode()[: REASON_BYTES - len(place) - 1]
-        gateway.tell(Mark.ERROR, text + b" " + place)
+        channel.tell(Mark.ERROR, text + b" " + place)
     else:
-        gateway.tell(Mark.FINISHED)
+        channel.tell(Mark.FINISHED)
 
 
 def _load(code: str, class_name: str) -> Any:

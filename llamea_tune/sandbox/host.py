@@ -13,11 +13,11 @@ from llamea_tune.exceptions import SandboxError, SettingsError
 from llamea_tune.runners.live_space import runner_for
 from llamea_tune.runners.meter import Meter, RunBudget
 from llamea_tune.runners.trace import RunResult, RunState
-from llamea_tune.sandbox.conduct import conduct
 from llamea_tune.sandbox.layers import LayerStatus
-from llamea_tune.sandbox.program import Limits, Program
+from llamea_tune.sandbox.sandboxed import Limits, SandboxedCandidate
+from llamea_tune.sandbox.serve_run import serve_run
+from llamea_tune.sandbox.server_process import Worker, WorkerDiedError
 from llamea_tune.sandbox.wire import Assignment
-from llamea_tune.sandbox.worker import Worker, WorkerDiedError
 from llamea_tune.spaces.space import Space
 
 _ATTEMPTS = 2
@@ -74,18 +74,18 @@ class Sandbox:
 
     def run(
         self,
-        program: Program,
+        candidate: SandboxedCandidate,
         space: int,
         seed: int,
         budget: RunBudget = _UNLIMITED,
         stop: threading.Event | None = None,
     ) -> RunResult:
-        """Run a program once.
+        """Run a candidate once.
 
-        Whatever the program does is a state of the result, never an exception.
+        Whatever the candidate does is a state of the result, never an exception.
 
         Args:
-            program: What to run.
+            candidate: What to run.
             space: Number of the space among those that the sandbox holds.
             seed: Seed of the run's generators, 0 to 2**32 - 1.
             budget: What it may spend.
@@ -96,13 +96,13 @@ class Sandbox:
         """
         runner = self._runners[space]
         objective = self._spaces[space].objective
-        assignment = Assignment(program.code, program.class_name, program.hyperparameters, objective, seed)
+        assignment = Assignment(candidate.code, candidate.class_name, candidate.hyperparameters, objective, seed)
         stop = stop or threading.Event()
         for _ in range(_ATTEMPTS):
             meter = Meter(runner, budget)
             with self._lease() as worker:
                 try:
-                    return conduct(worker, space, assignment, meter, self._limits, stop, live=runner.takes_time)
+                    return serve_run(worker, space, assignment, meter, self._limits, stop, live=runner.takes_time)
                 except WorkerDiedError:
                     worker.kill()
         reason = "the process that it was started from died"

@@ -1,7 +1,7 @@
 """What crosses the borders of the sandbox, byte by byte.
 
 Two channels. Host and guest speak over a pair of pipes in messages of fixed size: the guest is hostile until proven
-otherwise, so the host reads integers and one bounded text, and nothing else. Host and zygote, both trusted, speak over
+otherwise, so the host reads integers and one bounded text, and nothing else. Host and fork server, both trusted, speak over
 a socket in frames of JSON, with file descriptors attached to the frame that starts a run.
 
 At first the guest, still in trusted code, says `Mark.READY` and gets its assignment: see `pack_assignment`. Then,

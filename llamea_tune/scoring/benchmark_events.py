@@ -10,7 +10,7 @@ from llamea_tune.spaces.space import Space
 
 
 @dataclass(frozen=True)
-class PairStarted:
+class ContenderStarted:
     """The runs of a contender on a space begin."""
 
     label: str
@@ -27,7 +27,7 @@ class RunsDone:
 
 
 @dataclass(frozen=True, eq=False)
-class PairDone:
+class ContenderDone:
     """The runs of a contender on a space are there, in full.
 
     Attributes:
@@ -45,7 +45,7 @@ class PairDone:
     seconds: float
 
 
-Event = PairStarted | RunsDone | PairDone
+Event = ContenderStarted | RunsDone | ContenderDone
 Observer = Callable[[Event], None]
 
 

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from llamea_tune.exceptions import MissingDependencyError, SettingsError, StrategyError
 from llamea_tune.execution import Contender, LocalExecutor
 from llamea_tune.runners.trace import RunResult, RunState, failed_run
-from llamea_tune.scoring.benchmark import (
+from llamea_tune.scoring.benchmark_events import ContenderDone, ContenderStarted, Observer, RunsDone, ignore
+from llamea_tune.scoring.benchmark_rows import benchmark_rows
+from llamea_tune.scoring.benchmarking import (
     STAGE,
     Benchmark,
     BenchmarkSettings,
     check_entries,
     make_scorer,
 )
-from llamea_tune.scoring.benchmark_events import Observer, PairDone, PairStarted, RunsDone, ignore
-from llamea_tune.scoring.benchmark_rows import benchmark_rows
 from llamea_tune.scoring.ranks import thinned
 from llamea_tune.scoring.scorer import Scorer
 from llamea_tune.spaces.space import Space
@@ -41,7 +41,7 @@ def run_live_benchmark(
         spaces: Live spaces.
         settings: How to benchmark.
         jobs: Runs that go on at the same time; fewer than spaces would leave devices idle.
-        allow_weak: Whether programs may run where the machine offers only a weaker sandbox.
+        allow_weak: Whether candidates may run where the machine offers only a weaker sandbox.
         observe: Told of the progress.
 
     Raises:
@@ -58,12 +58,12 @@ def run_live_benchmark(
         scorer = make_scorer(executor, settings)
         tables = {scale.space: scale.table for scale in scorer.scales}
         for contender in contenders:
-            observe(PairStarted(contender.label, ", ".join(tables)))
+            observe(ContenderStarted(contender.label, ", ".join(tables)))
             started = time.monotonic()
             made = _runs(contender, scorer, observe)
             for space in spaces:
                 seconds = (time.monotonic() - started) / len(spaces)
-                observe(PairDone(contender.label, space, made[space.name], reused=0, seconds=seconds))
+                observe(ContenderDone(contender.label, space, made[space.name], reused=0, seconds=seconds))
             runs[contender.label] = {
                 name: [thinned(run, tables[name]) for run in of_space] for name, of_space in made.items()
             }

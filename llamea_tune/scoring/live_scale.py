@@ -51,7 +51,7 @@ class LiveScale(SpaceScale):
     lowest_cost: Callable[[], float]
 
     @property
-    def settled(self) -> None:
+    def target(self) -> None:
         """Never: nobody knows the optimum."""
 
     def latest(self) -> LiveScale:

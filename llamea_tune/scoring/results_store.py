@@ -62,7 +62,7 @@ def runs_key(
     seed: int,
     limits: Limits,
     charged: bool = False,
-    settled: bool = False,
+    target: bool = False,
 ) -> str:
     """Hash of everything that the runs of a contender on a space depend on, however many they are.
 
@@ -73,16 +73,16 @@ def runs_key(
         contender: The contender.
         space: The space.
         seed: Master seed.
-        limits: What one run of a program may use; plays no part for named strategies.
+        limits: What one run of a candidate may use; plays no part for named strategies.
         charged: Whether own compute is charged to the clock.
-        settled: Whether runs end where their score is settled.
+        target: Whether runs end where nothing can change their score.
     """
     facts: dict[str, Any] = {
         "format": FORMAT_VERSION,
         "space": space.content_hash,
         "seed": seed,
         "charged": charged,
-        "settled": settled,
+        "target": target,
         "versions": package_versions(),
         "sources": [_sources_digest("kernel_tuner"), _sources_digest("llamea_tune")],
     }
@@ -91,7 +91,7 @@ def runs_key(
         facts["options"] = _sorted_repr(contender.options)
         facts["file"] = _strategy_file_digest(contender.name)
     else:
-        facts["program"] = [contender.code, contender.class_name, _sorted_repr(contender.hyperparameters)]
+        facts["candidate"] = [contender.code, contender.class_name, _sorted_repr(contender.hyperparameters)]
         facts["limits"] = asdict(limits)
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 

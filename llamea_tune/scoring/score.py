@@ -9,7 +9,7 @@ from functools import singledispatch
 import numpy as np
 from numpy.typing import NDArray
 
-from llamea_tune.runners.meter import Settled
+from llamea_tune.runners.meter import Target
 from llamea_tune.runners.trace import Trace
 from llamea_tune.scoring.baselines import find_baseline
 from llamea_tune.scoring.cutoff import SpaceBudget, published_budget
@@ -42,9 +42,9 @@ class SpaceScale:
     optimum: float
 
     @property
-    def settled(self) -> Settled | None:
+    def target(self) -> Target | None:
         """From where on the score of a run cannot change; None where the optimum is not known."""
-        return Settled(self.optimum, self.budget.end_us)
+        return Target(self.optimum, self.budget.end_us)
 
     def latest(self) -> SpaceScale:
         """The scale relative to what is known by now."""

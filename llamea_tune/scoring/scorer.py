@@ -30,7 +30,7 @@ class Scorer:
         seed: int,
         baseline: str = "exact",
         charge_own_compute: bool = False,
-        stop_when_settled: bool = False,
+        stop_at_target: bool = False,
     ) -> None:
         """Prepare to score.
 
@@ -41,12 +41,12 @@ class Scorer:
             baseline: One of `BASELINES`.
             charge_own_compute: Whether the compute of named strategies counts as time spent. Results then depend on
                 the machine and its load. Candidates are not charged.
-            stop_when_settled: Whether runs end where their score is settled: the best config is measured, or scoring has
+            stop_at_target: Whether runs end where nothing can change their score: the best config is measured, or scoring has
                 ended. The first on each space, in which own compute is measured, goes on.
 
         Raises:
             SettingsError: No spaces, names that are not distinct, no repeats, an unknown baseline, or runs on live spaces,
-                whose optimum nobody knows, that should end where they are settled.
+                whose optimum nobody knows, that should end at a target.
         """
         names = [space.name for space in executor.spaces]
         if not names or len(set(names)) < len(names):
@@ -58,11 +58,11 @@ class Scorer:
         self.repeats = repeats
         self.seed = seed
         self.scales: tuple[SpaceScale, ...] = tuple(space_scale(space, baseline) for space in self.spaces)
-        if stop_when_settled and any(scale.settled is None for scale in self.scales):
-            message = "stop_when_settled is for recorded spaces; leave it out with live ones"
-            raise SettingsError(message, fields=("stop_when_settled",))
+        if stop_at_target and any(scale.target is None for scale in self.scales):
+            message = "stop_at_target is for recorded spaces; leave it out with live ones"
+            raise SettingsError(message, fields=("stop_at_target",))
         self._charged = charge_own_compute
-        self._stop_when_settled = stop_when_settled
+        self._stop_at_target = stop_at_target
 
     def latest_scales(self) -> tuple[SpaceScale, ...]:
         """The scales, those of live spaces relative to the lowest cost that is known by now."""
@@ -146,7 +146,7 @@ class Scorer:
 
     def _planned(self, contender: Contender, space: int, repeat: int, stage: str) -> Run:
         scale, measured = self.scales[space], repeat == _MEASURED_REPEAT
-        settled = scale.settled if self._stop_when_settled and not measured else None
-        budget = RunBudget(scale.budget.time_limit_us, settled=settled)
+        target = scale.target if self._stop_at_target and not measured else None
+        budget = RunBudget(scale.budget.time_limit_us, target=target)
         seed = run_seed(self.seed, self.spaces[space].content_hash, repeat, stage)
         return Run(contender, space, seed, budget, cold=measured, charged=self._charged)

@@ -10,11 +10,11 @@ from typing import Any
 from llamea_tune.exceptions import SpaceFileError
 from llamea_tune.spaces.json_stream import JsonStream
 from llamea_tune.spaces.measurement_table import MeasurementTable
+from llamea_tune.spaces.param_values import is_param_value
 from llamea_tune.spaces.readers import SpaceReader
 from llamea_tune.spaces.recording import KIND_OF_ERROR, Recording, number_or_nan
 from llamea_tune.spaces.space import FailureKind, ParamValue
 from llamea_tune.spaces.space_file import FileKind, file_kind, open_json
-from llamea_tune.spaces.values import is_param_value
 
 DEFAULT_OBJECTIVE = "time"
 _STAGES = ("compile_time", "verification_time", "benchmark_time")

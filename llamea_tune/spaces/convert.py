@@ -20,6 +20,7 @@ from llamea_tune.exceptions import SpaceFileError, SpaceFileWarning
 from llamea_tune.spaces.cache_file import DEFAULT_OBJECTIVE, error_kind, read_cache_file
 from llamea_tune.spaces.compile import notes_on
 from llamea_tune.spaces.find import kernel_folder, plain_stem
+from llamea_tune.spaces.param_values import same_keys
 from llamea_tune.spaces.recording import KIND_OF_ERROR, Recording, number_or_nan
 from llamea_tune.spaces.space import FailureKind
 from llamea_tune.spaces.space_file import open_json
@@ -31,7 +32,6 @@ from llamea_tune.spaces.t4_file import (
     results,
     stated_failure,
 )
-from llamea_tune.spaces.values import same_keys
 from llamea_tune.storage import atomic_file
 
 _TIMES = {

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from llamea_tune.exceptions import SpaceFileError
 from llamea_tune.spaces.json_stream import JsonStream
+from llamea_tune.spaces.param_values import alike, is_param_value
 from llamea_tune.spaces.recording import Recording, number_or_nan
 from llamea_tune.spaces.space import FailureKind, ParamValue
-from llamea_tune.spaces.values import alike, is_param_value
 
 _MOST_VALUES = 1 << 16
 _TIMES = {"compile_time", "verification_time", "benchmark_time", "strategy_time", "framework_time", "profiling_time"}

@@ -8,9 +8,9 @@ from typing import Any
 
 from llamea_tune.exceptions import SpaceFileError
 from llamea_tune.spaces.expressions import check_restriction, evaluate_values
+from llamea_tune.spaces.param_values import alike
 from llamea_tune.spaces.space import ParamValue
 from llamea_tune.spaces.space_file import open_json
-from llamea_tune.spaces.values import alike
 
 
 @dataclass(frozen=True)

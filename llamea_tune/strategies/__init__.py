@@ -2,8 +2,8 @@
 
 from llamea_tune.strategies.catalog import Origin, StrategyInfo, StrategyOption, catalog, resolve
 from llamea_tune.strategies.generated import GeneratedStrategy
-from llamea_tune.strategies.parse import NamedStrategy, StrategyFile, parse_strategy
 from llamea_tune.strategies.register import register_file, register_folder, user_folder
+from llamea_tune.strategies.written import NamedStrategy, StrategyFile, parse_strategy
 
 __all__ = [
     "GeneratedStrategy",

@@ -23,16 +23,16 @@ import numpy as np
 import pytest
 
 from llamea_tune.exceptions import StrategyError
-from llamea_tune.execution import Contender, Executor, NamedStrategy, Program, Run, each_until_failure
+from llamea_tune.execution import Contender, Executor, NamedStrategy, Run, SandboxedCandidate, each_until_failure
 from llamea_tune.runners import RunBudget, RunResult, RunState
 from llamea_tune.spaces.space import Space
 from llamea_tune.testing.processes import alive, children_of, wait_until
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 BUDGET = RunBudget(max_fevals=40)
 SPACES = [synthetic_space(0, name="a"), synthetic_space(1, name="b", higher_is_better=True)]
 NAMED = NamedStrategy("genetic", "genetic_algorithm", {"popsize": 6})
-CANDIDATE = Program(
+CANDIDATE = SandboxedCandidate(
     """
 import time
 from kernel_tuner.strategies.wrapper import OptAlg

@@ -9,7 +9,7 @@ import numpy as np
 
 from llamea_tune.runners.cached import CachedRunner
 from llamea_tune.runners.live_space import LiveSpace
-from llamea_tune.runners.protocol import Measurement
+from llamea_tune.runners.runner import Measurement
 from llamea_tune.spaces.space import RecordedSpace, Space
 
 _ARRAYS = ("value_indices", "costs", "failures", "stage_times_ms")

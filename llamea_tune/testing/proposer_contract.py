@@ -18,7 +18,7 @@ import pytest
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, HyperparameterRange, Scored
 from llamea_tune.candidate_code import CandidateCode, fingerprint
-from llamea_tune.llm.protocol import LanguageModel, Prompt
+from llamea_tune.llm.language_model import LanguageModel, Prompt
 from llamea_tune.proposals.operators import OPERATORS
 from llamea_tune.proposals.proposal import ProposalTask, Proposer
 

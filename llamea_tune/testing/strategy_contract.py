@@ -28,7 +28,7 @@ import pytest
 from llamea_tune.kernel_tuner_internals import SimulationRunner, strategy_map
 from llamea_tune.spaces.space import FailureKind, ParamConfig, ParamValue, RecordedSpace
 from llamea_tune.testing.cache_files import simulate, write_cache
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 MOST_REQUESTS = 200_000
 _numpy_seeds: Any = np.random.bit_generator  # where numpy's generators without a seed take one from

@@ -12,16 +12,16 @@ from llamea_tune.evolution.judge import Judge
 from llamea_tune.exceptions import ExportError, StrategyError
 from llamea_tune.execution import make_contender
 from llamea_tune.exporting import ExportRequest, export_strategy
-from llamea_tune.hpo import program_subject
+from llamea_tune.hpo import tunable_candidate
 from llamea_tune.llm import Completion, Prompt
 from llamea_tune.proposals import LLMProposer, ProposalError
-from llamea_tune.proposals.parse import parse_reply
-from llamea_tune.sandbox.program import Program
+from llamea_tune.proposals.reply import parse_reply
+from llamea_tune.sandbox.sandboxed import SandboxedCandidate
 from llamea_tune.scoring import Scorer
 from llamea_tune.strategies.generated import GeneratedStrategy
 from llamea_tune.testing.local_scorer import local_scorer
 from llamea_tune.testing.proposer_contract import example_task
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 HEAD = "import random\n\nfrom kernel_tuner.strategies.wrapper import OptAlg\n"
 WALKER = """
@@ -138,9 +138,9 @@ def test_what_is_fine_is_fine_everywhere(code: str, scorer: Scorer, tmp_path: Pa
     assert reply.class_name == "Walker"
     scored = Judge(scorer, {}).judge(candidate(reply.code))
     assert (scored.evaluation.state, scored.evaluation.reason) == (CandidateState.SCORED, "")
-    subject = program_subject(Program(code, "Walker", label="walker"))
-    assert "share" in subject.ranges
-    assert None not in subject.defaults.values()
+    tunable = tunable_candidate(SandboxedCandidate(code, "Walker", label="walker"))
+    assert "share" in tunable.ranges
+    assert None not in tunable.defaults.values()
     card = scorer.score(make_contender(contender_of_file(code, tmp_path)))
     assert card.mean == scored.evaluation.fitness
     request = ExportRequest("walk", candidate(code), "2026-01-31", hyperparameters={"share": 0.25})
@@ -159,7 +159,7 @@ def test_what_is_broken_is_refused_everywhere(code: str, reason: str, scorer: Sc
     assert evaluation.state is CandidateState.REJECTED
     assert reason in evaluation.reason
     with pytest.raises(StrategyError, match=f"cannot be run: .*{reason}|Walker needs a value for k; give it as in"):
-        program_subject(Program(code, "Walker", label="walker"))
+        tunable_candidate(SandboxedCandidate(code, "Walker", label="walker"))
     with pytest.raises(StrategyError, match=f"cannot be run: .*{reason}|Walker needs a value for k; give it as in"):
         make_contender(contender_of_file(code, tmp_path))
     with pytest.raises(ExportError, match=reason):

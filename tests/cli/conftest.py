@@ -15,7 +15,7 @@ import pytest
 
 from llamea_tune.cli.app import main
 from llamea_tune.testing.cache_files import write_cache
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SCRIPT = Path(sys.executable).with_name("llamea-tune")
 _PARAMS = {"block": (16, 32, 64, 128), "tile": (1, 2, 3, 4, 5), "unroll": (False, True), "method": ("row", "column")}

@@ -71,7 +71,7 @@ def test_the_whole_command(command, caches, program, own_folders):
 def test_without_strategies_the_default_ones_compete(command, caches):
     """Kernel Tuner's usual ones, and every generated strategy that is bundled."""
     from llamea_tune._bundled import bundled_path
-    from llamea_tune.scoring.benchmark import DEFAULT_STRATEGIES
+    from llamea_tune.scoring.benchmarking import DEFAULT_STRATEGIES
 
     generated = {path.stem for path in bundled_path("strategies_generated").glob("*.py")}
     done = command("benchmark", "-s", caches / "one.json", "-n", 2, "-j", 1, "--json", "-q", *FAST)
@@ -111,12 +111,12 @@ def test_the_baseline_changes_scores_but_needs_no_new_runs(command, caches):
     assert exact.json["strategies"][0]["score"] != published.json["strategies"][0]["score"]
 
 
-def test_stopping_when_settled_gives_the_same_scores(command, caches):
+def test_stopping_at_the_target_gives_the_same_scores(command, caches):
     args = ("benchmark", "mls", "pso", "-s", caches, "-n", 10, "-j", 1, *FAST)
-    whole, settled = (command(*args, *flag, "--json").json for flag in ((), ("--stop-when-settled",)))
-    assert settled["settings"].pop("stop_when_settled") and not whole["settings"].pop("stop_when_settled")
-    assert settled["settings"] == whole["settings"]
-    for one, other in zip(settled["strategies"], whole["strategies"], strict=True):
+    whole, target = (command(*args, *flag, "--json").json for flag in ((), ("--stop-at-target",)))
+    assert target["settings"].pop("stop_at_target") and not whole["settings"].pop("stop_at_target")
+    assert target["settings"] == whole["settings"]
+    for one, other in zip(target["strategies"], whole["strategies"], strict=True):
         assert (one["strategy"], one["score"], one["interval"]) == (
             other["strategy"],
             other["score"],
@@ -125,7 +125,7 @@ def test_stopping_when_settled_gives_the_same_scores(command, caches):
         for space, entry in one["spaces"].items():
             assert entry["score"] == other["spaces"][space]["score"]
             assert entry["evaluations"] < other["spaces"][space]["evaluations"]
-    assert "stopped when settled" in command(*args, "--stop-when-settled").out
+    assert "stopped at the target" in command(*args, "--stop-at-target").out
 
 
 def test_own_compute_is_reported_and_charged_when_asked(command, caches):

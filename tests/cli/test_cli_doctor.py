@@ -12,7 +12,7 @@ import pytest
 
 from llamea_tune.cli import doctor_checks
 from llamea_tune.exceptions import SandboxError
-from llamea_tune.llm.options import LLMOptions
+from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.sandbox import LayerStatus
 
 

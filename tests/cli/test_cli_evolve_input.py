@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from llamea_tune.testing.cache_files import write_cache
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 
 def run(*arguments, **environment):
@@ -73,7 +73,7 @@ def test_a_bad_space_is_named_and_no_run_directory_is_made(content, words, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--rivals", "genetic_algoritm"], ["genetic_algoritm", "genetic_algorithm"]),
+        (["--final-strategies", "genetic_algoritm"], ["genetic_algoritm", "genetic_algorithm"]),
         (["--proposer", "openai:gpt-4o"], ["OPENAI_API_KEY"]),
         (["--proposer", "oracle"], ["oracle"]),
         (["--selection", "roulette"], ["--selection", "plus"]),
@@ -114,7 +114,10 @@ def test_what_is_no_run_directory_is_refused(command, tmp_path):
 def test_a_corrupt_log_is_named_with_its_line(cache, tmp_path):
     path = tmp_path / "run"
     quick = ("--max-candidates", "2", "--repeats", "1", "--confirm-repeats", "1", "--final-repeats", "1")
-    assert run("evolve", "--spaces", cache, "--run-dir", path, *quick, "--rivals", "random_sample").returncode == 0
+    assert (
+        run("evolve", "--spaces", cache, "--run-dir", path, *quick, "--final-strategies", "random_sample").returncode
+        == 0
+    )
     log = path / "candidates.jsonl"
     log.write_text("{broken\n" + log.read_text())
     refused(run("resume", path), "line 1", "candidates.jsonl", "corrupt")
@@ -130,7 +133,7 @@ def test_a_run_keeps_how_its_spaces_were_read(tmp_path):
     space.write_text(json.dumps(document)[:-100])
     path = tmp_path / "run"
     quick = ("--max-candidates", "1", "--repeats", "1", "--confirm-repeats", "1", "--final-repeats", "1")
-    command = ("evolve", "--spaces", space, "--run-dir", path, *quick, "--rivals", "random_sample")
+    command = ("evolve", "--spaces", space, "--run-dir", path, *quick, "--final-strategies", "random_sample")
     refused(run(*command, "--objective", "joules"), "cut off", "--salvage")
     done = run(*command, "--objective", "joules", "--salvage")
     assert done.returncode == 0, done.stderr
@@ -149,7 +152,10 @@ def test_a_changed_space_stops_resume_before_it_changes_anything(tmp_path):
     space = write_cache(synthetic_space(0), tmp_path / "gpu.json")
     path = tmp_path / "run"
     quick = ("--max-candidates", "1", "--repeats", "1", "--confirm-repeats", "1", "--final-repeats", "1")
-    assert run("evolve", "--spaces", space, "--run-dir", path, *quick, "--rivals", "random_sample").returncode == 0
+    assert (
+        run("evolve", "--spaces", space, "--run-dir", path, *quick, "--final-strategies", "random_sample").returncode
+        == 0
+    )
     header = (path / "run.json").read_bytes()
     write_cache(synthetic_space(1), space)
     refused(run("resume", path, "--max-candidates", "99"), "gpu.json", "changed")

@@ -17,8 +17,30 @@ from llamea_tune.testing.kernels import write_kernel_folder
 SCRIPT = Path(sys.executable).with_name("llamea-tune")
 
 QUICK = (
-    *("--live-sample", "24", "--repeats", "2", "--confirm-repeats", "2", "--final-repeats", "3", "--finalists", "2"),
-    *("--max-candidates", "4", "--parents", "2", "--offspring", "2", "--rivals", "random_sample", "--run-dir", "run"),
+    *(
+        "--live-sample",
+        "24",
+        "--repeats",
+        "2",
+        "--confirm-repeats",
+        "2",
+        "--final-repeats",
+        "3",
+        "--final-candidates",
+        "2",
+    ),
+    *(
+        "--max-candidates",
+        "4",
+        "--parents",
+        "2",
+        "--offspring",
+        "2",
+        "--final-strategies",
+        "random_sample",
+        "--run-dir",
+        "run",
+    ),
 )
 
 
@@ -82,7 +104,7 @@ def test_two_strategies_are_compared_live_and_later_calls_cost_nothing(script, k
         (("--live-budget", "-1"), "above 0"),
         (("--ioh", "out"), "leave it out with --live"),
         (("--charge-own-compute",), "--charge-own-compute needs recorded spaces"),
-        (("--stop-when-settled",), "--stop-when-settled needs recorded spaces"),
+        (("--stop-at-target",), "--stop-at-target needs recorded spaces"),
     ],
 )
 def test_what_makes_no_sense_is_refused(command, kernel: Path, arguments, message: str):

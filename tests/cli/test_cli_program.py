@@ -70,7 +70,7 @@ def test_defaults_of_commands_are_those_of_the_settings():
     """Commands write them out, as help must not load the rooms that have the settings; so they are compared here."""
     from llamea_tune.evolution.settings import Settings
     from llamea_tune.hpo.study import StudySettings
-    from llamea_tune.scoring.benchmark import BenchmarkSettings
+    from llamea_tune.scoring.benchmarking import BenchmarkSettings
 
     for command, settings in ((evolve, Settings()), (benchmark, BenchmarkSettings()), (tune, StudySettings())):
         offered = {name: option.default for name, option in inspect.signature(command).parameters.items()}

@@ -3,7 +3,7 @@
 import threading
 
 from llamea_tune.cli.progress import RunProgress
-from llamea_tune.llm.protocol import Waiting
+from llamea_tune.llm.language_model import Waiting
 
 LOADING = "http://server is loading the model"
 

@@ -10,14 +10,23 @@ from pathlib import Path
 import pytest
 
 from llamea_tune.testing.cache_files import write_cache
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SMALL = {"block_size_x": (16, 32, 64, 128), "tile": (1, 2, 4), "unroll": (False, True), "order": ("ij", "ji", "tiled")}
 
-# A quick run: few candidates, few repeats, two rivals.
+# A quick run: few candidates, few repeats, two named strategies.
 QUICK = (
     *("--max-candidates", "8", "--parents", "2", "--offspring", "3", "--repeats", "2", "--confirm-repeats", "2"),
-    *("--final-repeats", "3", "--finalists", "2", "--rivals", "genetic_algorithm,random_sample", "--jobs", "2"),
+    *(
+        "--final-repeats",
+        "3",
+        "--final-candidates",
+        "2",
+        "--final-strategies",
+        "genetic_algorithm,random_sample",
+        "--jobs",
+        "2",
+    ),
 )
 
 

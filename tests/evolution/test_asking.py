@@ -9,7 +9,7 @@ from llamea_tune.evolution.asking import Asking
 from llamea_tune.evolution.plan import PlannedCandidate
 from llamea_tune.evolution.reasons import commonest
 from llamea_tune.exceptions import ProposerError
-from llamea_tune.llm.protocol import Unanswered
+from llamea_tune.llm.language_model import Unanswered
 from llamea_tune.proposals import Proposal, ProposalError, ProposalTask, RefusedPromptError
 
 PLANNED = [PlannedCandidate(f"{number:04d}", 0, ProposalTask(str(number), "initial", (), ())) for number in range(6)]

@@ -184,6 +184,8 @@ def test_a_winner_is_exported_and_works_by_name(finished, cli, strategies_folder
     assert record["proposer"] == "offline"
     assert record["training_score"]["repeats"] == 3
     assert {entry["name"] for entry in record["training"]} == {"synthetic/gpu_one", "synthetic/gpu_two"}
-    listed = cli("evolve", "--run-dir", tmp_path / "next", "--rivals", "evolved_here", "--max-candidates", "2")
+    listed = cli(
+        "evolve", "--run-dir", tmp_path / "next", "--final-strategies", "evolved_here", "--max-candidates", "2"
+    )
     assert listed.returncode == 0, listed.stderr
     assert "evolved_here" in listed.stdout

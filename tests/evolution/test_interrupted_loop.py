@@ -14,7 +14,7 @@ from llamea_tune.proposals import make_proposer
 from llamea_tune.runners.trace import RequestCounts
 from llamea_tune.scoring.scorecard import Scorecard, SpaceScore
 
-SETTINGS = {"max_candidates": 16, "offspring": 5, "parents": 2, "finalists": 4}
+SETTINGS = {"max_candidates": 16, "offspring": 5, "parents": 2, "final_candidates": 4}
 
 
 class LuckyScorer:

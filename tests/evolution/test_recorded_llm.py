@@ -7,7 +7,7 @@ import pytest
 from llamea_tune.evolution.recorded_llm import RecordedLLM
 from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.llm.handoff import Handoff
-from llamea_tune.llm.protocol import Completion, CompletionError, Prompt, Unanswered
+from llamea_tune.llm.language_model import Completion, CompletionError, Prompt, Unanswered
 from llamea_tune.llm.replay import Replay
 from llamea_tune.storage import Journal
 

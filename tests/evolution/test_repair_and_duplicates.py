@@ -20,7 +20,7 @@ from llamea_tune.proposals import LLMProposer, ProposalTask
 from llamea_tune.proposals.prompt import render_prompt
 from llamea_tune.testing.local_scorer import local_scorer
 from llamea_tune.testing.proposer_contract import EXAMPLE_CODE
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SCORED, FAILED = CandidateState.SCORED, CandidateState.FAILED
 
@@ -135,7 +135,7 @@ class Forgetful:
 
 def test_a_duplicate_goes_back_once_whatever_line_the_run_was_interrupted_after(tmp_path, monkeypatch):
     monkeypatch.setattr(loop, "make_leaderboard", lambda history, *_: Leaderboard((), 1, len(history)))
-    settings = Settings(seed=5, max_candidates=9, offspring=3, parents=2, finalists=2)
+    settings = Settings(seed=5, max_candidates=9, offspring=3, parents=2, final_candidates=2)
 
     def go_on(run):
         with run.locked():

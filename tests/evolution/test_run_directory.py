@@ -12,8 +12,8 @@ from llamea_tune.evolution.leaderboard import Leaderboard, Row, read_leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
-from llamea_tune.llm.options import LLMOptions
-from llamea_tune.sandbox.program import Limits
+from llamea_tune.llm.asking_options import LLMOptions
+from llamea_tune.sandbox.sandboxed import Limits
 
 CANDIDATE = Candidate(
     id="0003",
@@ -57,7 +57,7 @@ def test_candidates_and_confirmations_are_read_back(run):
 
 def test_settings_are_read_back(run):
     llm = LLMOptions(timeout_s=900.0, max_retries=0, parameters={"stop": ["a"], "deep": {"er": 1}})
-    settings = Settings(seed=7, rivals=("pso",), limits=Limits(wall_s=5.0), llm=llm)
+    settings = Settings(seed=7, final_strategies=("pso",), limits=Limits(wall_s=5.0), llm=llm)
     assert Settings.from_json(settings.to_json()) == settings
     assert Settings.from_json(run.header()["settings"]) == Settings()
 

@@ -9,7 +9,7 @@ from llamea_tune.execution.named import PreparedSpace, run_named
 from llamea_tune.execution.pyatf_technique import ConfigTree, PyatfTechnique
 from llamea_tune.runners import RunBudget
 from llamea_tune.spaces import build_searchspace
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 pytest.importorskip("pyatf")
 

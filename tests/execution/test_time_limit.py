@@ -11,7 +11,7 @@ from llamea_tune.execution import Limits, NamedStrategy
 from llamea_tune.runners.trace import RunState
 from llamea_tune.testing.live_spaces import pretend_live
 from llamea_tune.testing.local_scorer import local_scorer
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SPACES = [synthetic_space(0, name="a"), synthetic_space(1, name="b")]
 

@@ -14,7 +14,7 @@ from llamea_tune.candidate_code.contract import NAMES_OF_KERNEL_TUNER, RESERVED_
 from llamea_tune.exceptions import ExportError
 from llamea_tune.exporting import SpaceReference, export_strategy
 from llamea_tune.testing.cache_files import simulate, write_cache
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 ANY_CASE = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

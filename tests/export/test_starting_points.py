@@ -7,7 +7,7 @@ from kernel_tuner.strategies.wrapper import OptAlgWrapper
 
 from llamea_tune.strategies import GeneratedStrategy, resolve
 from llamea_tune.testing.cache_files import simulate, write_cache
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SPACE = synthetic_space(1)
 STARTS = [SPACE.param_config(number) for number in (700, 3, 250)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from llamea_tune.execution import NamedStrategy
-from llamea_tune.sandbox.program import Program
+from llamea_tune.sandbox.sandboxed import SandboxedCandidate
 from llamea_tune.scoring.score import SpaceScale, space_scale
 from llamea_tune.spaces.space import RecordedSpace
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 WALKER = '''"""Walks about."""
 import random
@@ -61,9 +61,9 @@ def scales(spaces) -> list[SpaceScale]:
 
 
 @pytest.fixture
-def walker() -> Program:
-    """A program with two tunable numbers and a switch, and an argument that is none; it fails with much patience."""
-    return Program(WALKER, "Walker", label="walker")
+def walker() -> SandboxedCandidate:
+    """A candidate with two tunable numbers and a switch, and an argument that is none; it fails with much patience."""
+    return SandboxedCandidate(WALKER, "Walker", label="walker")
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from llamea_tune.execution import LocalExecutor, NamedStrategy
-from llamea_tune.hpo import StudyResult, StudySettings, TrialDone, make_subject, tune
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.hpo import StudyResult, StudySettings, TrialDone, make_tunable, tune
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 TRIALS = 14
 
@@ -19,9 +19,9 @@ def make_study(directory: Path, jobs: int = 1, *, talk: bool = False) -> StudyRe
         if talk:
             print(event.done, flush=True)
 
-    subject = make_subject(NamedStrategy("genetic_algorithm", "genetic_algorithm"))
+    tunable = make_tunable(NamedStrategy("genetic_algorithm", "genetic_algorithm"))
     with LocalExecutor([synthetic_space(3, name="only/cpu")], jobs=jobs) as executor:
-        return tune(subject, executor, StudySettings(trials=TRIALS, repeats=8), directory, observe=say)
+        return tune(tunable, executor, StudySettings(trials=TRIALS, repeats=8), directory, observe=say)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,22 @@ import pytest
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.exporting import read_record
 from llamea_tune.testing.cache_files import write_cache
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 QUICK = (
     *("--max-candidates", "6", "--parents", "2", "--offspring", "3", "--repeats", "2", "--confirm-repeats", "3"),
-    *("--final-repeats", "3", "--finalists", "2", "--rivals", "random_sample", "--quiet", "--json", "--seed", "2"),
+    *(
+        "--final-repeats",
+        "3",
+        "--final-candidates",
+        "2",
+        "--final-strategies",
+        "random_sample",
+        "--quiet",
+        "--json",
+        "--seed",
+        "2",
+    ),
     *("--hpo-trials", "6", "--hpo-runs", "80"),
 )
 
@@ -26,11 +37,11 @@ QUICK = (
 def command(tmp_path_factory):
     folder = tmp_path_factory.mktemp("caches")
     write_cache(synthetic_space(5), folder / "space.json")
-    program = "import sys; from llamea_tune.cli import main; sys.exit(main())"
+    sandboxed = "import sys; from llamea_tune.cli import main; sys.exit(main())"
 
     def make(name: str, *arguments) -> list[str]:
         fixed = ("--spaces", folder, *QUICK) if name == "evolve" else ()
-        return [sys.executable, "-c", program, name, *map(str, (*fixed, *arguments))]
+        return [sys.executable, "-c", sandboxed, name, *map(str, (*fixed, *arguments))]
 
     return make
 

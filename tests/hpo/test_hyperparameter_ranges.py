@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llamea_tune.candidate import HyperparameterRange
-from llamea_tune.hpo.ranges import candidate_ranges, containing, derive_range, listed_choices
+from llamea_tune.hpo.search_ranges import candidate_ranges, containing, derive_range, listed_choices
 
 NAMES = st.sampled_from(
     ["alpha", "T", "t_min", "temp0", "popsize", "mutation_rate", "crossoverProb", "n_steps", "cooling", "w", "restart"]

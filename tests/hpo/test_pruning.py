@@ -9,8 +9,8 @@ import pytest
 from llamea_tune.candidate import HyperparameterRange
 from llamea_tune.execution import NamedStrategy, Run
 from llamea_tune.hpo.study import make_pruner
-from llamea_tune.hpo.subject import Subject
 from llamea_tune.hpo.trial import TrialOutcome, make_trial, trial_steps
+from llamea_tune.hpo.tunable import TunableContender
 from llamea_tune.runners import RunBudget
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
 
@@ -34,14 +34,16 @@ class RankedExecutor:
 def outcomes(scales, ranks, values):
     """Trials of one hyperparameter with these values, in turn."""
     choices = tuple(range(len(values)))
-    subject = Subject(NamedStrategy("s", "s"), {"x": 0}, {"x": HyperparameterRange("categorical", choices=choices)})
+    tunable = TunableContender(
+        NamedStrategy("s", "s"), {"x": 0}, {"x": HyperparameterRange("categorical", choices=choices)}
+    )
     executor = RankedExecutor(scales[0].table, lambda x, pair: ranks(values[x], pair))
     with warnings.catch_warnings(action="ignore"):
         study = optuna.create_study(direction="maximize", pruner=make_pruner(True, 1))
         for x in choices:
             study.enqueue_trial({"x": x})
-        runs = [Run(subject.contender, 0, number, RunBudget()) for number in range(PAIRS)]
-        return [make_trial(executor, trial_steps(study, subject, runs, scales, slot)) for slot in choices]
+        runs = [Run(tunable.contender, 0, number, RunBudget()) for number in range(PAIRS)]
+        return [make_trial(executor, trial_steps(study, tunable, runs, scales, slot)) for slot in choices]
 
 
 def test_what_is_clearly_worse_is_stopped_early(scales):

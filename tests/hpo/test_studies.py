@@ -11,7 +11,7 @@ from kernel_tuner.interface import strategy_map
 from llamea_tune.candidate import HyperparameterRange
 from llamea_tune.exceptions import MissingDependencyError, RunDirectoryError, SettingsError
 from llamea_tune.execution import Limits, LocalExecutor, NamedStrategy
-from llamea_tune.hpo import FLOOR, StudySettings, TrialOutcome, importances, make_subject, program_subject
+from llamea_tune.hpo import FLOOR, StudySettings, TrialOutcome, importances, make_tunable, tunable_candidate
 from llamea_tune.hpo import tune as make_study
 
 SETTINGS = StudySettings(trials=12, repeats=6, limits=Limits(wall_s=20))
@@ -19,16 +19,16 @@ SETTINGS = StudySettings(trials=12, repeats=6, limits=Limits(wall_s=20))
 
 @pytest.fixture
 def tune(scales):
-    def make(subject, spaces, settings, path, *, jobs=1, **options):
+    def make(tunable, spaces, settings, path, *, jobs=1, **options):
         with LocalExecutor(spaces, jobs=jobs, limits=settings.limits) as executor:
-            return make_study(subject, executor, settings, path, scales=scales[: len(spaces)], **options)
+            return make_study(tunable, executor, settings, path, scales=scales[: len(spaces)], **options)
 
     return make
 
 
 @pytest.fixture
 def climbing(hillclimber):
-    return make_subject(hillclimber)
+    return make_tunable(hillclimber)
 
 
 def test_the_defaults_come_first(tune, climbing, spaces, tmp_path):
@@ -55,10 +55,10 @@ def test_several_workers_share_one_study(tune, climbing, spaces, tmp_path):
 
 
 def test_pruning_finds_the_same_winner_with_fewer_runs(tune, spaces, tmp_path):
-    subject = make_subject(NamedStrategy("genetic_algorithm", "genetic_algorithm"))
+    tunable = make_tunable(NamedStrategy("genetic_algorithm", "genetic_algorithm"))
     settings = dataclasses.replace(SETTINGS, trials=16, repeats=15, sampler="random")
-    pruned = tune(subject, spaces, settings, tmp_path / "pruned")
-    full = tune(subject, spaces, dataclasses.replace(settings, prune=False), tmp_path / "full")
+    pruned = tune(tunable, spaces, settings, tmp_path / "pruned")
+    full = tune(tunable, spaces, dataclasses.replace(settings, prune=False), tmp_path / "full")
     assert [trial.values for trial in full.trials] == [trial.values for trial in pruned.trials]
     assert pruned.best.values == full.best.values
     assert pruned.best.value == full.best.value
@@ -79,8 +79,8 @@ def test_known_hyperparameters_are_not_run_again(tune, climbing, spaces, tmp_pat
 
 
 def test_hyperparameters_that_make_it_fail_are_data(tune, walker, spaces, tmp_path):
-    subject = program_subject(walker, {"patience": HyperparameterRange("int", 1, 24)})
-    result = tune(subject, spaces, dataclasses.replace(SETTINGS, trials=10, repeats=3), tmp_path / "study")
+    tunable = tunable_candidate(walker, {"patience": HyperparameterRange("int", 1, 24)})
+    result = tune(tunable, spaces, dataclasses.replace(SETTINGS, trials=10, repeats=3), tmp_path / "study")
     failed = [trial for trial in result.trials if trial.outcome is TrialOutcome.FAILED]
     assert failed
     for trial in failed:
@@ -89,12 +89,12 @@ def test_hyperparameters_that_make_it_fail_are_data(tune, walker, spaces, tmp_pa
         assert (trial.value, trial.runs) == (FLOOR, 1)
     assert all(trial.values["patience"] <= 12 for trial in result.trials if trial not in failed)
     assert result.best not in failed
-    assert set(importances(subject, result.trials)) <= set(subject.ranges)
+    assert set(importances(tunable, result.trials)) <= set(tunable.ranges)
 
 
 def test_a_study_in_which_all_fails_has_no_winner(tune, walker, spaces, tmp_path):
     hopeless = dataclasses.replace(walker, hyperparameters={"patience": 20})
-    result = tune(program_subject(hopeless), spaces, dataclasses.replace(SETTINGS, trials=3), tmp_path / "s")
+    result = tune(tunable_candidate(hopeless), spaces, dataclasses.replace(SETTINGS, trials=3), tmp_path / "s")
     assert result.best is None
     assert result.default.outcome is TrialOutcome.FAILED
 
@@ -127,13 +127,13 @@ def test_optuna_reads_the_journal_by_itself(tune, climbing, spaces, tmp_path):
 
 
 def test_importances_name_what_matters(tune, spaces, walker, tmp_path):
-    subject = program_subject(walker, {"patience": HyperparameterRange("int", 1, 6)})
+    tunable = tunable_candidate(walker, {"patience": HyperparameterRange("int", 1, 6)})
     settings = dataclasses.replace(SETTINGS, trials=14, repeats=3, sampler="random", prune=False)
-    result = tune(subject, spaces, settings, tmp_path / "study", jobs=2)
-    shares = importances(subject, result.trials)
+    result = tune(tunable, spaces, settings, tmp_path / "study", jobs=2)
+    shares = importances(tunable, result.trials)
     assert sum(shares.values()) == pytest.approx(1.0)
     assert set(shares) == {"jump", "patience", "greedy"}
-    assert importances(subject, result.trials[:3]) == {}
+    assert importances(tunable, result.trials[:3]) == {}
 
 
 @pytest.mark.parametrize(
@@ -163,10 +163,10 @@ def test_a_named_strategy_that_takes_too_long_is_a_failed_trial(tune, spaces, tm
 
     monkeypatch.setitem(strategy_map, "napping", Napping())
     declared = {"nap": HyperparameterRange("float", 0.0, 1.0)}
-    subject = make_subject(NamedStrategy("napping", "napping"), declared)
+    tunable = make_tunable(NamedStrategy("napping", "napping"), declared)
     settings = dataclasses.replace(SETTINGS, trials=6, limits=Limits(named_s=1.0), sampler="random")
     for _ in ("new", "continued"):
-        result = tune(subject, spaces, settings, tmp_path / "study", jobs=2)
+        result = tune(tunable, spaces, settings, tmp_path / "study", jobs=2)
         failed = {trial.number: trial for trial in result.trials if trial.outcome is TrialOutcome.FAILED}
         assert {number for number, trial in failed.items() if trial.values["nap"] > 0.5} == set(failed) != set()
         assert {(trial.reason, trial.value) for trial in failed.values()} == {("ran longer than 1 s", FLOOR)}

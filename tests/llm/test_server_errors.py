@@ -101,7 +101,7 @@ def test_what_cannot_get_better_is_not_tried_again(server, planned, said):
         (fails(429, "You exceeded your current quota, please retry in 23s"), "limits the rate"),
         (fails(429, "Rate limit reached for model tiny"), "limits the rate"),
         (fails(500, "oops"), r"failed with status 500 .oops., tried 3 times"),
-        (text(502, "<html><head><title>502 Bad Gateway</title></head></html>"), "status 502 .502 Bad Gateway"),
+        (text(502, "<html><head><title>502 Bad Channel</title></head></html>"), "status 502 .502 Bad Channel"),
         (fails(500, "error loading model: no such file"), "status 500"),
         (fails(500, "CUDA: failed to initialize"), "status 500"),
         (answers({"error": "Model is overloaded", "error_type": "overloaded"}, 503), "status 503 .Model is overloaded"),

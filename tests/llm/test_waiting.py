@@ -21,8 +21,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llamea_tune.llm import Prompt, Unanswered
+from llamea_tune.llm.language_model import Waiting
 from llamea_tune.llm.openai_compatible import OpenAICompatible
-from llamea_tune.llm.protocol import Waiting
 from llamea_tune.llm.waiting import asked_wait_s
 
 LOADING = fails(503, "Loading model")

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from llamea_tune.candidate import HyperparameterRange
-from llamea_tune.proposals.parse import parse_reply
 from llamea_tune.proposals.proposal import ProposalError
+from llamea_tune.proposals.reply import parse_reply
 from llamea_tune.testing.proposer_contract import EXAMPLE_CODE
 
 RANGES = '{"n_initial": {"type": "int", "low": 2, "high": 50, "log": true}}'

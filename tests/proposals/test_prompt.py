@@ -16,12 +16,12 @@ from llamea_tune.candidate import CandidateState, Evaluation, Scored
 from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.candidate_code.contract import PACKAGES, STANDARD_MODULES
 from llamea_tune.proposals.operators import OPERATORS
-from llamea_tune.proposals.parse import parse_reply
 from llamea_tune.proposals.prompt import feedback, render_prompt, render_retry, system_prompt
 from llamea_tune.proposals.proposal import ProposalTask
+from llamea_tune.proposals.reply import parse_reply
 from llamea_tune.spaces.searchspace import build_searchspace
 from llamea_tune.testing.proposer_contract import EXAMPLE_CODE, OTHER_EXAMPLE_CODE, example_parents, example_task
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 GOLDEN = Path(__file__).parent / "golden" / "mutate.md"
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llamea_tune.candidate import HyperparameterRange
-from llamea_tune.proposals.parse import parse_reply
+from llamea_tune.proposals.reply import parse_reply
 from llamea_tune.testing.proposer_contract import EXAMPLE_CODE
 
 DESCRIPTION = "Random sample, then greedy steps."

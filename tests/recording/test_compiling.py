@@ -13,10 +13,10 @@ import pytest
 
 from llamea_tune.recording import KernelFolder
 from llamea_tune.recording.ahead import CompileAhead
-from llamea_tune.recording.cache_file import config_key
 from llamea_tune.recording.compiling import Toolchain, compile_variant
+from llamea_tune.recording.json_worker import Worker, WorkerDiedError
 from llamea_tune.recording.machine import device_label
-from llamea_tune.recording.worker import Worker, WorkerDiedError
+from llamea_tune.recording.recording_file import config_key
 
 CUDA_SOURCE = """
 #if block_size_x == 96
@@ -34,7 +34,7 @@ __global__ void twice(element *out, const element *in, int n) {
 
 ANSWERER = """
 import os, time
-from llamea_tune.recording.worker import serve
+from llamea_tune.recording.json_worker import serve
 
 def start(settings):
     def answer(message):

@@ -12,8 +12,8 @@ import pytest
 
 from llamea_tune.exceptions import RecordingError
 from llamea_tune.recording import Bench, KernelFolder
-from llamea_tune.runners.live import LiveRunner, measurement_of
-from llamea_tune.runners.recording import RecordingRunner
+from llamea_tune.runners.live_runner import LiveRunner, measurement_of
+from llamea_tune.runners.recording_runner import RecordingRunner
 from llamea_tune.spaces.space import FailureKind
 
 MakeKernel = Callable[..., KernelFolder]
@@ -87,8 +87,8 @@ PROCESS = """
 import json, sys
 from pathlib import Path
 from llamea_tune.recording import KernelFolder
-from llamea_tune.runners.live import LiveRunner
-from llamea_tune.runners.recording import RecordingRunner
+from llamea_tune.runners.live_runner import LiveRunner
+from llamea_tune.runners.recording_runner import RecordingRunner
 
 kernel = KernelFolder.load(Path(sys.argv[1]))
 with LiveRunner(kernel, iterations=1) as live, RecordingRunner(live, Path(sys.argv[2])) as runner:

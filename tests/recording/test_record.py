@@ -18,7 +18,7 @@ from kernel_tuner import tune_kernel
 
 from llamea_tune.exceptions import RecordingError, SettingsError
 from llamea_tune.recording import KernelFolder, Progress, record
-from llamea_tune.recording.cache_file import read_cache
+from llamea_tune.recording.recording_file import read_cache
 
 MakeKernel = Callable[..., KernelFolder]
 

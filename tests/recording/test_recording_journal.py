@@ -115,7 +115,7 @@ def test_a_finished_cache_is_written_whole_or_not_at_all(tmp_path: Path):
     path = tmp_path / "cache.json"
     script = f"""
 from llamea_tune.exceptions import RecordingError
-from llamea_tune.recording.cache_file import write_cache
+from llamea_tune.recording.recording_file import write_cache
 entries = {{str(n): {{"block": n, "__error__": "x", **dict.fromkeys(("compile_time", "verification_time", "benchmark_time"), 0)}} for n in range(99)}}
 try:
     write_cache(path, {HEADER}, entries)

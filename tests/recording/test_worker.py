@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from llamea_tune.recording.worker import Worker, WorkerDiedError
+from llamea_tune.recording.json_worker import Worker, WorkerDiedError
 
 MODULE = """
 import time
-from llamea_tune.recording.worker import serve
+from llamea_tune.recording.json_worker import serve
 
 def start(settings):
     def answer(message):
@@ -40,7 +40,7 @@ def test_one_that_takes_too_long_is_ended_and_started_again(worker: Worker) -> N
     assert worker.request({"idle_s": 0}, 60.0) == {"idle_s": 0}
 
 
-def test_an_answer_may_take_several_glances(worker: Worker) -> None:
+def test_an_answer_may_take_several_looks(worker: Worker) -> None:
     assert worker.request({"idle_s": 1.2}, 60.0) == {"idle_s": 1.2}
 
 

@@ -8,10 +8,10 @@ import pytest
 from benchmark_samples import NAMES, SETTINGS
 
 from llamea_tune.execution import make_contender
-from llamea_tune.scoring.benchmark import Benchmark, run_benchmark
+from llamea_tune.scoring.benchmarking import Benchmark, run_benchmark
 from llamea_tune.scoring.results_store import ResultsStore
 from llamea_tune.spaces.space import RecordedSpace
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 
 @pytest.fixture(scope="session")

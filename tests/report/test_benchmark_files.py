@@ -15,15 +15,15 @@ from llamea_tune.execution import make_contender
 from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
 from llamea_tune.report.benchmark_plot import benchmark_figure
 from llamea_tune.report.files import check_targets, report_of, write_bytes
-from llamea_tune.scoring.benchmark import run_benchmark
 from llamea_tune.scoring.benchmark_curves import score_curve
+from llamea_tune.scoring.benchmarking import run_benchmark
 
 SIGNATURES = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
 
 
 def test_json_says_what_the_rows_say(outcome, small_spaces):
     data = json.loads(json.dumps(benchmark_json(outcome, small_spaces), allow_nan=False))
-    flags = {"charge_own_compute": False, "stop_when_settled": False}
+    flags = {"charge_own_compute": False, "stop_at_target": False}
     assert data["settings"] == {"repeats": 6, "seed": 3, "baseline": "published", **flags}
     assert data["versions"]["kernel_tuner"]
     assert [space["content_hash"] for space in data["spaces"]] == [space.content_hash for space in small_spaces]

@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llamea_tune.exceptions import SettingsError
-from llamea_tune.execution import LocalExecutor, NamedStrategy, Program, make_contender
+from llamea_tune.execution import LocalExecutor, NamedStrategy, SandboxedCandidate, make_contender
 from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
 from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
-from llamea_tune.scoring import benchmark, run_seed
-from llamea_tune.scoring.benchmark import STAGE, make_scorer, run_benchmark
-from llamea_tune.scoring.benchmark_events import PairDone, RunsDone
+from llamea_tune.scoring import benchmarking, run_seed
+from llamea_tune.scoring.benchmark_events import ContenderDone, RunsDone
+from llamea_tune.scoring.benchmarking import STAGE, make_scorer, run_benchmark
 from llamea_tune.scoring.ranks import best_ranks, rank_table, thinned
 from llamea_tune.scoring.results_store import ResultsStore
 from llamea_tune.spaces.space import RecordedSpace
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 CONTENDERS = [make_contender(name) for name in NAMES]
 
@@ -39,10 +39,10 @@ class Once(OptAlg):
 """
 
 
-def once(does: str, space: RecordedSpace, repeat: int) -> Program:
+def once(does: str, space: RecordedSpace, repeat: int) -> SandboxedCandidate:
     """A program that does something else in one of its repeats."""
     seed = run_seed(SETTINGS.seed, space.content_hash, repeat, STAGE)
-    return Program(ONCE.format(seed=seed, does=does), "Once", label="once")
+    return SandboxedCandidate(ONCE.format(seed=seed, does=does), "Once", label="once")
 
 
 def as_text(outcome, spaces) -> str:
@@ -52,14 +52,14 @@ def as_text(outcome, spaces) -> str:
 class Watch:
     """Collects the pairs that are done; interrupts after some of them."""
 
-    def __init__(self, interrupt_after: int | None = None, kind: type = PairDone) -> None:
-        self.pairs: list[PairDone] = []
+    def __init__(self, interrupt_after: int | None = None, kind: type = ContenderDone) -> None:
+        self.pairs: list[ContenderDone] = []
         self.events: list[object] = []
         self.interrupt_after = interrupt_after
         self.kind = kind
 
     def __call__(self, event) -> None:
-        if isinstance(event, PairDone):
+        if isinstance(event, ContenderDone):
             self.pairs.append(event)
         if isinstance(event, self.kind):
             self.events.append(event)
@@ -161,7 +161,7 @@ def test_fresh_runs_of_few_repeats_leave_the_others(small_spaces, tmp_path):
 
 
 def test_runs_are_saved_while_a_pair_goes_on(small_spaces, tmp_path, monkeypatch):
-    monkeypatch.setattr(benchmark, "_SECONDS_BETWEEN_SAVINGS", 0.0)
+    monkeypatch.setattr(benchmarking, "_SECONDS_BETWEEN_SAVINGS", 0.0)
     store = ResultsStore(tmp_path)
     kept = []
 
@@ -184,30 +184,30 @@ def test_more_repeats_go_on_from_fewer_and_fewer_take_the_first(outcome, small_s
 
 
 @pytest.mark.parametrize("baseline", ["exact", "published"])
-def test_stopping_when_settled_changes_no_score(small_spaces, tmp_path, strategy_file, baseline):
+def test_stopping_at_the_target_changes_no_score(small_spaces, tmp_path, strategy_file, baseline):
     store = ResultsStore(tmp_path / "results")
     contenders = [*CONTENDERS, make_contender("greedy_ils"), make_contender(f"{strategy_file}:Sampler")]
-    whole, settled = Watch(), Watch()
+    whole, target = Watch(), Watch()
     rows, early = (
         run_benchmark(
             contenders,
             small_spaces,
-            replace(SETTINGS, repeats=20, baseline=baseline, stop_when_settled=stop),
+            replace(SETTINGS, repeats=20, baseline=baseline, stop_at_target=stop),
             store=store,
             observe=watch,
         ).rows
-        for stop, watch in ((False, whole), (True, settled))
+        for stop, watch in ((False, whole), (True, target))
     )
     for row, same in zip(rows, early, strict=True):
         assert (row.label, row.card.mean, row.card.interval) == (same.label, same.card.mean, same.card.interval)
         assert (row.to_best, row.mean_place) == (same.to_best, same.mean_place)
-    for pair, stopped in zip(whole.pairs, settled.pairs, strict=True):
+    for pair, stopped in zip(whole.pairs, target.pairs, strict=True):
         for run, prefix in zip(pair.runs, stopped.runs, strict=True):
             n = len(prefix.trace)
             np.testing.assert_array_equal(run.trace.indices[:n], prefix.trace.indices)
             np.testing.assert_array_equal(run.trace.elapsed_us[:n], prefix.trace.elapsed_us)
-        assert stopped.runs[0].state is not RunState.SETTLED  # the one in which own compute is measured
-        assert any(run.state is RunState.SETTLED for run in stopped.runs)
+        assert stopped.runs[0].state is not RunState.TARGET_REACHED  # the one in which own compute is measured
+        assert any(run.state is RunState.TARGET_REACHED for run in stopped.runs)
 
 
 def test_strategies_added_later_leave_the_others_as_they_were(outcome, small_spaces, store):
@@ -228,8 +228,8 @@ def test_another_seed_gives_other_runs(outcome, small_spaces, store):
 
 
 def test_a_strategy_ties_with_itself(small_spaces, store):
-    twins = [NamedStrategy("one", "mls"), NamedStrategy("other", "mls")]
-    rows = run_benchmark(twins, small_spaces, SETTINGS, store=store).rows
+    same = [NamedStrategy("one", "mls"), NamedStrategy("other", "mls")]
+    rows = run_benchmark(same, small_spaces, SETTINGS, store=store).rows
     assert rows[0].card.mean == rows[1].card.mean
     assert (rows[1].to_best.difference, rows[1].to_best.p_value) == (0.0, 1.0)
     assert [row.mean_place for row in rows] == [1.5, 1.5]

@@ -12,8 +12,8 @@ from benchmark_samples import NAMES, SETTINGS
 from llamea_tune.execution import make_contender
 from llamea_tune.report.ioh_data import IohWriter, file_name
 from llamea_tune.runners.trace import RunState
-from llamea_tune.scoring.benchmark import run_benchmark
-from llamea_tune.scoring.benchmark_events import PairDone
+from llamea_tune.scoring.benchmark_events import ContenderDone
+from llamea_tune.scoring.benchmarking import run_benchmark
 
 pytest.importorskip("ioh")
 
@@ -22,12 +22,12 @@ pytest.importorskip("ioh")
 def written(small_spaces, store, outcome, tmp_path_factory):
     """A folder of IOHprofiler data, and the pairs that it was written from."""
     folder = tmp_path_factory.mktemp("ioh") / "data"
-    pairs: list[PairDone] = []
+    pairs: list[ContenderDone] = []
     with IohWriter(folder) as writer:
 
         def observe(event):
             writer(event)
-            if isinstance(event, PairDone):
+            if isinstance(event, ContenderDone):
                 pairs.append(event)
 
         run_benchmark([make_contender(name) for name in NAMES], small_spaces, SETTINGS, store=store, observe=observe)

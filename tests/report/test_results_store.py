@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from llamea_tune.execution import NamedStrategy
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
-from llamea_tune.sandbox.program import Limits, Program
+from llamea_tune.sandbox.sandboxed import Limits, SandboxedCandidate
 from llamea_tune.scoring.results_store import ResultsStore, runs_key
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SPACE = synthetic_space(5, failing=0.2)
-PROGRAM = Program("class A: ...", "A", {"x": 1})
+PROGRAM = SandboxedCandidate("class A: ...", "A", {"x": 1})
 
 
 def make_run(indices: list[int], state: RunState = RunState.BUDGET_SPENT, own_compute_s: float = 0.25) -> RunResult:
@@ -126,7 +126,7 @@ BASE = {"seed": 1, "limits": Limits(), "charged": False}
 
 
 @pytest.mark.parametrize(
-    "change", [{"seed": 2}, {"charged": True}, {"settled": True}], ids=lambda change: next(iter(change))
+    "change", [{"seed": 2}, {"charged": True}, {"target": True}], ids=lambda change: next(iter(change))
 )
 def test_settings_are_part_of_the_key(change):
     contender = NamedStrategy("pso", "pso")

@@ -10,7 +10,7 @@ from kernel_tuner.searchspace import Searchspace
 
 from llamea_tune.runners.fast_searchspace import FastSearchspace
 from llamea_tune.spaces import build_searchspace
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 METHODS = ["Hamming", "Hamming-adjacent", "strictly-adjacent", "adjacent"]
 

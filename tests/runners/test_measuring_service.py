@@ -12,7 +12,7 @@ import pytest
 
 from llamea_tune.exceptions import RecordingError, SettingsError
 from llamea_tune.recording import KernelFolder
-from llamea_tune.runners.live import LiveRunner
+from llamea_tune.runners.live_runner import LiveRunner
 from llamea_tune.runners.measuring import MeasuringService
 from llamea_tune.runners.open_live import LiveKernel, open_all, open_live
 from llamea_tune.testing.kernels import write_kernel_folder

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from llamea_tune.runners import CachedRunner, Meter, RunBudget
 from llamea_tune.runners.cached import measurement_times_us
-from llamea_tune.runners.meter import STALL_MINIMUM, Settled
+from llamea_tune.runners.meter import STALL_MINIMUM, Target
 from llamea_tune.spaces import FailureKind
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SPACE = synthetic_space(0, kept=0.05, failing=0.2)
 TIMES_US = measurement_times_us(SPACE)
@@ -74,19 +74,19 @@ def test_own_compute_can_end_a_run():
     assert meter.done
 
 
-def test_a_settled_run_ends_with_the_best_config_or_where_scoring_does():
+def test_a_run_ends_with_the_best_config_or_where_scoring_does():
     best, worst = int(np.nanargmin(SPACE.costs)), int(np.nanargmax(SPACE.costs))
     lowest = float(SPACE.costs[best])
-    meter = Meter(CachedRunner(SPACE), RunBudget(max_fevals=9, settled=Settled(lowest, inf)))
+    meter = Meter(CachedRunner(SPACE), RunBudget(max_fevals=9, target=Target(lowest, inf)))
     replies = spend(meter, [worst, best])
     assert [(reply.done, reply.spent_fraction) for reply in replies] == [(False, 1 / 9), (True, 1.0)]
-    assert meter.settled
-    meter = Meter(CachedRunner(SPACE), RunBudget(settled=Settled(-inf, float(TIMES_US[worst]))))
+    assert meter.target_reached
+    meter = Meter(CachedRunner(SPACE), RunBudget(target=Target(-inf, float(TIMES_US[worst]))))
     replies = spend(meter, [worst, best])
     assert [reply.done for reply in replies] == [False, True]  # the one that crosses the end is there, as with limits
-    unsettled = Meter(CachedRunner(SPACE), RunBudget(max_fevals=1, settled=Settled(lowest, inf)))
-    spend(unsettled, [worst])
-    assert unsettled.done and not unsettled.settled
+    unreached = Meter(CachedRunner(SPACE), RunBudget(max_fevals=1, target=Target(lowest, inf)))
+    spend(unreached, [worst])
+    assert unreached.done and not unreached.target_reached
 
 
 @pytest.mark.parametrize("ask", [lambda meter: meter.request(0), lambda meter: meter.count_invalid()])

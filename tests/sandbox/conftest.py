@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from llamea_tune.sandbox import Limits, Program, Sandbox
+from llamea_tune.sandbox import Limits, Sandbox, SandboxedCandidate
 from llamea_tune.spaces.space import Space
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 EVOLVER = """
 import random
@@ -57,8 +57,8 @@ def other_space() -> Space:
 
 
 @pytest.fixture(scope="session")
-def evolver() -> Program:
-    return Program(EVOLVER, "Evolver")
+def evolver() -> SandboxedCandidate:
+    return SandboxedCandidate(EVOLVER, "Evolver")
 
 
 @pytest.fixture(scope="module")

@@ -15,16 +15,16 @@ import numpy as np
 from adversaries import Adversary
 
 from llamea_tune.runners import RunBudget, RunResult
-from llamea_tune.sandbox import Limits, Program, Sandbox
+from llamea_tune.sandbox import Limits, Sandbox, SandboxedCandidate
 from llamea_tune.spaces.space import Space
 from llamea_tune.testing.processes import children_of
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 LIMITS = Limits(wall_s=1.5, cpu_s=30, memory_mb=200)
 MAX_FEVALS = 12
 SECRET = "sk-nobody-may-read-this"
 
-HONEST = Program(
+HONEST = SandboxedCandidate(
     """
 import random
 import numpy as np
@@ -66,8 +66,8 @@ class Gauntlet:
         with contextlib.suppress(BlockingIOError):
             self.server.accept()
             yield "it connected to the server"
-        for zygote in children_of(os.getpid()):
-            if left := children_of(zygote):
+        for fork_server in children_of(os.getpid()):
+            if left := children_of(fork_server):
                 yield f"it left processes {left}"
         after = honest_run(self.sandbox)
         if not same_trace(after, self.baseline):

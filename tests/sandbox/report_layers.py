@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 
-from llamea_tune.sandbox import Program, Sandbox, layers
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.sandbox import Sandbox, SandboxedCandidate, layers
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 READER = """
 from kernel_tuner.strategies.wrapper import OptAlg
@@ -28,7 +28,7 @@ class Reader(OptAlg):
 def main() -> None:
     status = layers()
     with Sandbox([synthetic_space(1)]) as sandbox:
-        result = sandbox.run(Program(READER, "Reader"), 0, 1)
+        result = sandbox.run(SandboxedCandidate(READER, "Reader"), 0, 1)
     report = {
         "uid": os.getuid(),
         "layers": {layer.name: layer.active for layer in status},

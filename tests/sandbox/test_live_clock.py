@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from llamea_tune.runners import RunBudget, RunState
-from llamea_tune.sandbox import Limits, Program, Sandbox
+from llamea_tune.sandbox import Limits, Sandbox, SandboxedCandidate
 from llamea_tune.testing.live_spaces import pretend_live
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SPACE = pretend_live(synthetic_space(1), sample=20, seconds=0.25)
 
@@ -30,8 +30,8 @@ class Searcher(OptAlg):
 
 def run(idle_s: float, wall_s: float = 1.5):
     with Sandbox([SPACE], limits=Limits(wall_s=wall_s), allow_weak=True) as sandbox:
-        sandbox.run(Program(CODE, "Searcher"), 0, 1, RunBudget(max_fevals=1))  # start the zygote
-        return sandbox.run(Program(CODE, "Searcher", {"idle_s": idle_s}), 0, 1, RunBudget(max_fevals=12))
+        sandbox.run(SandboxedCandidate(CODE, "Searcher"), 0, 1, RunBudget(max_fevals=1))  # start the fork server
+        return sandbox.run(SandboxedCandidate(CODE, "Searcher", {"idle_s": idle_s}), 0, 1, RunBudget(max_fevals=12))
 
 
 def test_waiting_for_measurements_is_free():

@@ -24,7 +24,7 @@ from llamea_tune.runners import RunState
 from llamea_tune.sandbox import Layer, LayerStatus, Sandbox, layers, seccomp
 from llamea_tune.sandbox.linux import give_up_privileges_for_good, set_seccomp_filter
 from llamea_tune.sandbox.readable import readable_paths
-from llamea_tune.sandbox.worker import Worker, clean_environment
+from llamea_tune.sandbox.server_process import Worker, clean_environment
 from llamea_tune.spaces.space import Space
 
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the walls are those of Linux")
@@ -78,7 +78,7 @@ def test_a_weak_sandbox_refuses_unless_told_otherwise(space: Space, monkeypatch:
 
 
 def test_a_python_that_does_not_start_is_one_clear_error(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("llamea_tune.sandbox.worker._BOOT", "raise ImportError('no kernel_tuner here')")
+    monkeypatch.setattr("llamea_tune.sandbox.server_process._BOOT", "raise ImportError('no kernel_tuner here')")
     with Sandbox([space]) as broken, pytest.raises(SandboxError, match="did not start: ImportError: no kernel_tuner"):
         broken.run(SAMPLE, 0, 1)
 
@@ -89,7 +89,7 @@ def test_no_worker_is_an_error(space: Space) -> None:
 
 
 def test_windows_is_told_what_to_do(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("llamea_tune.sandbox.worker.os", SimpleNamespace(name="nt"))
+    monkeypatch.setattr("llamea_tune.sandbox.server_process.os", SimpleNamespace(name="nt"))
     with pytest.raises(SandboxError, match="WSL"):
         Worker([space], limits=None).start()  # type: ignore[arg-type]
 
@@ -129,7 +129,7 @@ def test_readable_is_the_python_installation_and_no_recorded_space() -> None:
     assert not any(packages.is_relative_to(path) for path in paths)
 
 
-def test_the_environment_of_a_zygote_holds_nothing_of_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_of_a_fork_server_holds_nothing_of_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.setenv("PATH", "/somewhere")
     monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
@@ -163,12 +163,12 @@ def test_without_walls_the_same_adversary_escapes(name: str, tmp_path: Path) -> 
     secret.write_text("secret")
     adversary = next(adversary for adversary in ADVERSARIES if adversary.name == name)
     with socket.create_server(("127.0.0.1", 0)) as server:
-        program = adversary.program(secret_file=str(secret), port=server.getsockname()[1])
+        candidate = adversary.candidate(secret_file=str(secret), port=server.getsockname()[1])
         ending = (
             "import types\nAdversary()(lambda config: 0.0, types.SimpleNamespace(get_random_sample=lambda n: []))\n"
         )
         done = subprocess.run(
-            [sys.executable, "-c", program.code + ending],
+            [sys.executable, "-c", candidate.code + ending],
             capture_output=True,
             text=True,
             timeout=30,

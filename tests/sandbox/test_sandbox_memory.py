@@ -10,9 +10,9 @@ import pytest
 from test_sandbox_runs import short
 
 from llamea_tune.runners import RunState
-from llamea_tune.sandbox import Limits, Program, Sandbox
+from llamea_tune.sandbox import Limits, Sandbox, SandboxedCandidate
 from llamea_tune.spaces.space import Space
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/maps")
 
@@ -64,7 +64,7 @@ def test_the_memory_of_a_guest_holds_only_what_it_paid_for() -> None:
     assert result.reason.startswith("ValueError: 3 paid, 3 costs, 0 unpaid, 0 times")
 
 
-def test_the_search_finds_what_is_there(evolver: Program) -> None:
+def test_the_search_finds_what_is_there(evolver: SandboxedCandidate) -> None:
     planted = "import numpy as np\nhidden = (np.arange(0x3FF001, 0x3FF006) << 40 | 0x5EC2E7C057)\n"
     with Sandbox([marked_space("only")], limits=Limits(memory_mb=1024)) as sandbox:
         result = sandbox.run(short(planted + SEARCHER.strip()), 0, 2)

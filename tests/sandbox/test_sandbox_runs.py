@@ -21,21 +21,21 @@ from kernel_tuner.strategies.wrapper import OptAlgWrapper
 
 from llamea_tune.exceptions import SandboxError
 from llamea_tune.runners import CachedRunner, Meter, RunBudget, RunState
-from llamea_tune.runners.session import run_strategy
-from llamea_tune.sandbox import Limits, Program, Sandbox
+from llamea_tune.runners.strategy_run import run_strategy
+from llamea_tune.sandbox import Limits, Sandbox, SandboxedCandidate
 from llamea_tune.sandbox.generators import own_generators
 from llamea_tune.spaces.searchspace import build_searchspace
 from llamea_tune.spaces.space import Space
 from llamea_tune.testing.processes import alive, children_of, wait_until
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 HEAD = "from kernel_tuner.strategies.wrapper import OptAlg\n\nclass Short(OptAlg):\n"
 
 
-def short(body: str) -> Program:
+def short(body: str) -> SandboxedCandidate:
     """A candidate whose `__call__` has this body."""
     method = "    def __call__(self, func, searchspace):\n" + textwrap.indent(textwrap.dedent(body).strip(), " " * 8)
-    return Program(HEAD + method, "Short")
+    return SandboxedCandidate(HEAD + method, "Short")
 
 
 SAMPLE = short("for config in searchspace.get_random_sample(4): func(config)")
@@ -43,7 +43,7 @@ LOOP = short("while True: pass")
 
 
 @pytest.fixture
-def zygote() -> Callable[[], int]:
+def fork_server() -> Callable[[], int]:
     """Gives the process of the one sandbox that the test started."""
     others = children_of(os.getpid())
 
@@ -57,7 +57,7 @@ def zygote() -> Callable[[], int]:
 def test_a_run_does_not_depend_on_those_before_it(space: Space) -> None:
     """Nor on what they import: scipy's statistics draw numbers when they are imported, and Kernel Tuner imports them late."""
     latin = short("for config in searchspace.get_LHS_sample(8): func(config)")
-    learner = Program("import sklearn.ensemble\n" + SAMPLE.code, "Short")
+    learner = SandboxedCandidate("import sklearn.ensemble\n" + SAMPLE.code, "Short")
     with Sandbox([space]) as alone:
         expected = alone.run(latin, 0, 5)
     with Sandbox([space]) as after_another:
@@ -69,7 +69,12 @@ def test_a_run_does_not_depend_on_those_before_it(space: Space) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2**32 - 1])
 @pytest.mark.parametrize("budget", [{"max_fevals": 60}, {"time_limit_us": 20_000_000}, {}])
 def test_a_run_is_bit_for_bit_that_of_the_same_process(
-    sandbox: Sandbox, evolver: Program, space: Space, seed: int, budget: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox,
+    evolver: SandboxedCandidate,
+    space: Space,
+    seed: int,
+    budget: dict[str, int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for module, name in ((random, "seed"), (random.Random, "seed"), (np.random.bit_generator, "randbits")):
         monkeypatch.setattr(module, name, getattr(module, name))  # puts back what `own_generators` replaces
@@ -91,7 +96,7 @@ def test_a_run_is_bit_for_bit_that_of_the_same_process(
     assert result.counts == meter.counts()
 
 
-def test_hyperparameters_reach_the_candidate(sandbox: Sandbox, evolver: Program) -> None:
+def test_hyperparameters_reach_the_candidate(sandbox: Sandbox, evolver: SandboxedCandidate) -> None:
     budget = RunBudget(max_fevals=40)
     default = sandbox.run(evolver, 0, 3, budget)
     same = sandbox.run(evolver.with_hyperparameters({"population": 12, "mutation": 0.3}), 0, 3, budget)
@@ -219,20 +224,20 @@ def test_threads_may_share_a_sandbox(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_dead_zygote_is_replaced(space: Space, zygote: Callable[[], int]) -> None:
+def test_a_dead_fork_server_is_replaced(space: Space, fork_server: Callable[[], int]) -> None:
     with Sandbox([space], limits=Limits(wall_s=20)) as fragile:
         before = fragile.run(SAMPLE, 0, 1)
-        os.kill(zygote(), signal.SIGKILL)
+        os.kill(fork_server(), signal.SIGKILL)
         assert same_trace(fragile.run(SAMPLE, 0, 1), before)
 
-        murder = threading.Timer(0.5, lambda: os.kill(zygote(), signal.SIGKILL))
+        murder = threading.Timer(0.5, lambda: os.kill(fork_server(), signal.SIGKILL))
         murder.start()  # in the middle of a run, which is then made again
         slow = short("import time; time.sleep(1.5)\nfor config in searchspace.get_random_sample(4): func(config)")
         assert fragile.run(slow, 0, 1).state is RunState.FINISHED
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_guest_dies_with_its_zygote(space: Space, zygote: Callable[[], int]) -> None:
+def test_a_guest_dies_with_its_fork_server(space: Space, fork_server: Callable[[], int]) -> None:
     with Sandbox([space], limits=Limits(wall_s=20)) as fragile:
         fragile.run(SAMPLE, 0, 1)
         errors: list[SandboxError] = []
@@ -245,32 +250,32 @@ def test_a_guest_dies_with_its_zygote(space: Space, zygote: Callable[[], int]) -
 
         thread = threading.Thread(target=run)
         thread.start()
-        (guest,) = wait_until(lambda: children_of(zygote()))
+        (guest,) = wait_until(lambda: children_of(fork_server()))
         fragile.close()
         thread.join(timeout=10)
         assert len(errors) == 1
         wait_until(lambda: not alive([guest]))
 
 
-def test_a_closed_sandbox_leaves_nothing_and_says_so(space: Space, zygote: Callable[[], int]) -> None:
+def test_a_closed_sandbox_leaves_nothing_and_says_so(space: Space, fork_server: Callable[[], int]) -> None:
     closed = Sandbox([space])
     closed.run(SAMPLE, 0, 1)
-    pid = zygote()
+    pid = fork_server()
     closed.close()
     assert not alive([pid])
     with pytest.raises(SandboxError, match="closed"):
         closed.run(SAMPLE, 0, 1)
 
 
-def test_a_zygote_ends_when_its_host_is_gone(tmp_path: Path) -> None:
+def test_a_fork_server_ends_when_its_host_is_gone(tmp_path: Path) -> None:
     script = tmp_path / "host.py"
     script.write_text(
         "import os, signal\n"
-        "from llamea_tune.sandbox import Program, Sandbox\n"
+        "from llamea_tune.sandbox import SandboxedCandidate, Sandbox\n"
         "from llamea_tune.testing.processes import children_of\n"
-        "from llamea_tune.testing.spaces import synthetic_space\n"
+        "from llamea_tune.testing.synthetic_spaces import synthetic_space\n"
         "sandbox = Sandbox([synthetic_space(1)])\n"
-        f"sandbox.run(Program({SAMPLE.code!r}, 'Short'), 0, 1)\n"
+        f"sandbox.run(SandboxedCandidate({SAMPLE.code!r}, 'Short'), 0, 1)\n"
         "print(*children_of(os.getpid()), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )

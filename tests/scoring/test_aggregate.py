@@ -9,7 +9,7 @@ from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace, empty_trace
 from llamea_tune.scoring import Comparison, compare, holm, mean_places, score, scorecard, space_scale
 from llamea_tune.scoring.scorecard import Scorecard, SpaceScore
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SPACES = [synthetic_space(seed, name=f"space {seed}") for seed in range(3)]
 SCALES = [space_scale(space) for space in SPACES]

@@ -11,7 +11,7 @@ from llamea_tune.runners.trace import Trace
 from llamea_tune.scoring import score, space_scale
 from llamea_tune.scoring.baselines.exact import exact_baseline, expected_best_ranks, mean_ranks
 from llamea_tune.scoring.ranks import best_ranks, rank_table
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SPACES = {
     "even": synthetic_space(0, failing=0.0),

@@ -15,7 +15,7 @@ from llamea_tune.runners.trace import Trace
 from llamea_tune.scoring import score, space_budget, space_scale
 from llamea_tune.spaces import describe
 from llamea_tune.testing.live_spaces import pretend_live
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SPACE = synthetic_space(3)
 TIMES_US = measurement_times_us(SPACE)

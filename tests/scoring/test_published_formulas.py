@@ -14,7 +14,7 @@ from llamea_tune.scoring.baselines.published import time_per_evaluation_us
 from llamea_tune.scoring.cutoff import evaluations_to
 from llamea_tune.scoring.ranks import rank_table
 from llamea_tune.spaces import RecordedSpace
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 methodology = pytest.importorskip("autotuning_methodology.searchspace_statistics")
 baselines = pytest.importorskip("autotuning_methodology.baseline")

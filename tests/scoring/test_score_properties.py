@@ -12,7 +12,7 @@ from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.trace import Trace, empty_trace
 from llamea_tune.scoring import BASELINES, run_seed, score, space_budget, space_scale
 from llamea_tune.scoring.ranks import best_ranks, rank_table
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SPACE = synthetic_space(0, kept=0.3)
 SCALES = {name: space_scale(SPACE, name) for name in BASELINES}

@@ -11,16 +11,16 @@ from kernel_tuner.interface import strategy_map
 from kernel_tuner.strategies.common import CostFunc
 
 from llamea_tune.exceptions import SettingsError, StrategyError
-from llamea_tune.execution import NamedStrategy, Program, Run
+from llamea_tune.execution import NamedStrategy, Run, SandboxedCandidate
 from llamea_tune.execution.named import PreparedSpace, run_named
 from llamea_tune.runners import RunBudget
 from llamea_tune.runners.trace import RunState
 from llamea_tune.scoring import run_seed
 from llamea_tune.testing.local_scorer import local_scorer
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SPACES = [synthetic_space(0, name="a"), synthetic_space(1, name="b", higher_is_better=True)]
-PROGRAM = Program(
+PROGRAM = SandboxedCandidate(
     textwrap.dedent("""
     from kernel_tuner.strategies.wrapper import OptAlg
 
@@ -86,7 +86,7 @@ def test_programs_are_scored_beside_named_strategies():
 
 
 def test_a_failing_program_is_a_failure_with_a_reason():
-    broken = Program(PROGRAM.code.replace("func.budget_spent_fraction < 1", "undefined < 1"), "Blind")
+    broken = SandboxedCandidate(PROGRAM.code.replace("func.budget_spent_fraction < 1", "undefined < 1"), "Blind")
     with local_scorer(SPACES, repeats=5, seed=5, allow_weak=True) as scorer:
         card = scorer.score(replace(broken, label="broken"))
     assert card.failure is RunState.FAILED
@@ -102,7 +102,7 @@ def test_to_ask_for_what_is_no_config_is_a_failure(wrong):
         "func(searchspace.get_random_sample(1)[0])", f"config = searchspace.list[0]; func({wrong})"
     )
     with local_scorer(SPACES, repeats=5, seed=5, allow_weak=True) as scorer:
-        card = scorer.score(replace(Program(code, "Blind"), label="mapping"))
+        card = scorer.score(replace(SandboxedCandidate(code, "Blind"), label="mapping"))
     assert card.failure is RunState.FAILED
     assert "func takes a tuple of values, in the order block_size_x, block_size_y" in card.reason
     assert "(line 7 in __call__)" in card.reason

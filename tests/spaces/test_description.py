@@ -9,7 +9,7 @@ import pytest
 
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.spaces import RecordedSpace, describe, landscape_features
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from llamea_tune.spaces import LandscapeFeatures, RecordedSpace, build_searchspace, landscape_features, load_space
 from llamea_tune.spaces.features import _page_rank
 from llamea_tune.spaces.neighbourhoods import adjacent_pairs, hamming_adjacent_pairs, hamming_pairs, successive_pairs
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 
 def grid_space(costs: np.ndarray) -> RecordedSpace:

@@ -15,7 +15,7 @@ from kernel_tuner.strategies.wrapper import OptAlgWrapper
 
 from llamea_tune.strategies import register_folder
 from llamea_tune.testing.cache_files import simulate, write_cache
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 KERNEL = """
 #include <time.h>
@@ -198,7 +198,7 @@ SCRIPT = """
 import pickle, sys
 import kernel_tuner.interface as interface
 from llamea_tune.testing.cache_files import simulate
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 assert interface.__file__.startswith(sys.argv[1]), interface.__file__
 space = synthetic_space(1)

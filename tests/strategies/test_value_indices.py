@@ -14,7 +14,7 @@ from kernel_tuner.searchspace import Searchspace
 from llamea_tune._bundled import bundled_path
 from llamea_tune.strategies.value_indices import mend_value_indices
 from llamea_tune.testing.cache_files import simulate, write_cache
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 PARAMS = {"block_size_x": (16, 32, 64, 128), "tile": (1, 2, 4), "unroll": (False, True), "vec": (1, 2, 4)}
 # It tries everything and takes no budget; it needs a package that is not there; it fails with every released pyATF.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from llamea_tune._registry import Registry
-from llamea_tune.evolution.selection.protocol import Selection, by_fitness
+from llamea_tune.evolution.selection.scheme import Selection, by_fitness
 from llamea_tune.exceptions import SettingsError
 
 SELECTIONS: Registry[Callable[[], Selection]] = Registry(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from llamea_tune.candidate import Scored
-from llamea_tune.evolution.selection.protocol import by_fitness
+from llamea_tune.evolution.selection.scheme import by_fitness
 
 
 class Plus:

@@ -14,10 +14,10 @@ from llamea_tune.proposals.offline.prose import class_name
 from llamea_tune.proposals.offline.variation import fresh
 from llamea_tune.proposals.offline.writer import write
 from llamea_tune.runners import CachedRunner, Meter, RunBudget
-from llamea_tune.runners.session import run_strategy
+from llamea_tune.runners.strategy_run import run_strategy
 from llamea_tune.spaces.searchspace import build_searchspace
 from llamea_tune.spaces.space import FailureKind, RecordedSpace
-from llamea_tune.testing.spaces import synthetic_space
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 CHOICES = [(slot, name) for slot, components in SLOTS.items() for name in components]
 SMALL = {"tile": (1, 2, 4), "unroll": (False, True), "method": ("row", "column")}

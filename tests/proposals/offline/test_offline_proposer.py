@@ -79,7 +79,7 @@ def gene(design: Design, slot: str) -> tuple[str, str | None]:
     return design.choices[slot], design.choices.get("schedule") if slot == "acceptance" else None
 
 
-def test_crossover_of_twins_mixes_their_hyperparameters() -> None:
+def test_crossover_of_the_same_mixes_their_hyperparameters() -> None:
     """Parents with the same components have children with the same, and values of both."""
     one = complete({}, {"patience": 10, "sample_size": 5, "sample_share": 0.1, "exploration": 0.1})
     other = complete({}, {"patience": 90, "sample_size": 50, "sample_share": 0.3, "exploration": 0.4})

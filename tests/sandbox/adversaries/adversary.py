@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 
 from llamea_tune.runners.trace import RunState
-from llamea_tune.sandbox.program import Program
+from llamea_tune.sandbox.sandboxed import SandboxedCandidate
 
 HONEST = frozenset({RunState.FINISHED})
 SPENT = frozenset({RunState.BUDGET_SPENT})
@@ -93,13 +93,13 @@ class Adversary:
     module: bool = False
     machine: str = ""
 
-    def program(self, *, secret_file: str, port: int) -> Program:
+    def program(self, *, secret_file: str, port: int) -> SandboxedCandidate:
         """The program, with the place of a secret and the port of a server on loopback filled in."""
         head = _HEAD.format(secret_file=secret_file, port=port, requests=HONEST_REQUESTS)
         body = textwrap.dedent(self.body).strip("\n")
         if not self.module:
             body = _CLASS + textwrap.indent(body, " " * 8)
-        return Program(head + body + "\n", "Adversary")
+        return SandboxedCandidate(head + body + "\n", "Adversary")
 
 
 def foiled(name: str, behaviour: str, layer: str, body: str, *, machine: str = "") -> Adversary:

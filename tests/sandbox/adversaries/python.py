@@ -112,17 +112,17 @@ ADVERSARIES = (
         paid=MAX_FEVALS,
     ),
     Adversary(
-        "patch-the-gateway",
+        "patch-the-channel",
         "tells its own side of the pipe that the budget is whole",
         HOST,
         SPENT,
         """
-        gateway = func.runner.gateway
+        channel = func.runner.channel
         try:
             for config in searchspace.list:
-                gateway.done = False
-                gateway.spent_fraction = 0.0
-                gateway._known.clear()
+                channel.done = False
+                channel.spent_fraction = 0.0
+                channel._known.clear()
                 func(config)
         except BaseException:
             pass
@@ -137,7 +137,7 @@ ADVERSARIES = (
         """
         from llamea_tune.runners.meter import Reply
         from llamea_tune.spaces.space import FailureKind
-        func.runner.gateway.request = lambda index: Reply(1e-30, FailureKind.NONE, 0, 0.0, False)
+        func.runner.channel.request = lambda index: Reply(1e-30, FailureKind.NONE, 0, 0.0, False)
         for config in searchspace.list[:50]:
             func(config)
         func.results.append({"time": -1.0})

@@ -1,4 +1,4 @@
-"""The host's end of a zygote: starts it, gives it runs, ends it."""
+"""The host's end of a fork server: starts it, gives it runs, ends it."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from typing import Any
 import llamea_tune
 from llamea_tune.exceptions import SandboxError
 from llamea_tune.sandbox.layers import LayerStatus
-from llamea_tune.sandbox.program import Limits
+from llamea_tune.sandbox.sandboxed import Limits
 from llamea_tune.sandbox.wire import receive_frame, send_frame
 from llamea_tune.spaces.space import Space
 
-_BOOT = "import sys; sys.path += sys.argv[2:]; from llamea_tune.sandbox.zygote import main; main()"
+_BOOT = "import sys; sys.path += sys.argv[2:]; from llamea_tune.sandbox.fork_server import main; main()"
 _START_S = 120.0
 _ANSWER_S = 300.0  # it may have to import and to build a large search space first
-_MAX_IMPORTS = 100  # that the zygote may be asked to make ahead of a run
+_MAX_IMPORTS = 100  # that the fork server may be asked to make ahead of a run
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
 
 
 class WorkerDiedError(Exception):
-    """A zygote is gone, or does not answer; a new one can take its place."""
+    """A fork server is gone, or does not answer; a new one can take its place."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Guest:
         """Stop its wall clock while it waits for a live measurement.
 
         Raises:
-            WorkerDiedError: The zygote is gone.
+            WorkerDiedError: The fork server is gone.
         """
         self._worker.order_guest("stop clock")
 
@@ -97,7 +97,7 @@ class Guest:
         """Let its wall clock go on.
 
         Raises:
-            WorkerDiedError: The zygote is gone.
+            WorkerDiedError: The fork server is gone.
         """
         self._worker.order_guest("start clock")
 
@@ -108,7 +108,7 @@ class Guest:
             patience_s: How long to wait for it to end by itself.
 
         Raises:
-            WorkerDiedError: The zygote is gone.
+            WorkerDiedError: The fork server is gone.
         """
         if self._report is None:
             try:
@@ -120,7 +120,7 @@ class Guest:
 
 
 class Worker:
-    """One zygote and the guest it runs. Used by one thread at a time; `kill` may come from any."""
+    """One fork server and the guest it runs. Used by one thread at a time; `kill` may come from any."""
 
     def __init__(self, spaces: Sequence[Space], limits: Limits) -> None:
         self._spaces = spaces
@@ -132,7 +132,7 @@ class Worker:
 
     @property
     def started(self) -> bool:
-        """Whether the zygote runs."""
+        """Whether the fork server runs."""
         return self._process is not None and self._process.poll() is None
 
     def space_size(self, number: int) -> int:
@@ -140,7 +140,7 @@ class Worker:
         return self._spaces[number].size
 
     def start(self) -> None:
-        """Start the zygote and wait until it is warm.
+        """Start the fork server and wait until it is warm.
 
         Raises:
             SandboxError: It did not start.
@@ -179,10 +179,10 @@ class Worker:
 
         Args:
             space: Number of the space.
-            code: What will run, for the zygote to import what it will.
+            code: What will run, for the fork server to import what it will.
 
         Raises:
-            WorkerDiedError: The zygote is gone.
+            WorkerDiedError: The fork server is gone.
         """
         from_guest, guest_out = os.pipe()
         guest_in, to_guest = os.pipe()
@@ -205,7 +205,7 @@ class Worker:
         return Guest(self, from_guest, to_guest)
 
     def order_guest(self, order: str) -> None:
-        """Tell the zygote what to do about its guest; it has no answer to that."""
+        """Tell the fork server what to do about its guest; it has no answer to that."""
         self._say({"order": order})
 
     def end_guest(self, patience_s: float) -> Report:
@@ -219,7 +219,7 @@ class Worker:
         return Report(**answer)
 
     def kill(self) -> None:
-        """End the zygote and its guest at once. The zygote's guests die with it, wherever the kernel can see to that."""
+        """End the fork server and its guest at once. The fork server's guests die with it, wherever the kernel can see to that."""
         process, guest_pid = self._process, self._guest_pid
         if process is not None and process.poll() is None:
             for leader in (guest_pid, process.pid):
@@ -266,7 +266,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THRE
 
 
 def clean_environment() -> dict[str, str]:
-    """The whole environment of a zygote: nothing of the host's but where the loader finds libraries, if it says so.
+    """The whole environment of a fork server: nothing of the host's but where the loader finds libraries, if it says so.
 
     Hashes of strings are fixed and numerical libraries use one thread, so that a run repeats bit for bit.
     """
@@ -284,7 +284,7 @@ def clean_environment() -> dict[str, str]:
 
 
 def _module_folders() -> list[str]:
-    """Where this process finds its modules, for a zygote to look there last."""
+    """Where this process finds its modules, for a fork server to look there last."""
     package_parent = str(Path(llamea_tune.__file__).parent.parent)
     return [path for path in dict.fromkeys([*sys.path, package_parent]) if path and Path(path).is_absolute()]
 

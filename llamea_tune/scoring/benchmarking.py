@@ -11,7 +11,7 @@ from llamea_tune.exceptions import MissingDependencyError, SettingsError, Strate
 from llamea_tune.execution import Contender, Executor, Limits, LocalExecutor
 from llamea_tune.runners.trace import RunResult, RunState, failed_run, to_first_failure
 from llamea_tune.scoring.baselines import BASELINES
-from llamea_tune.scoring.benchmark_events import Observer, PairDone, PairStarted, RunsDone, ignore
+from llamea_tune.scoring.benchmark_events import ContenderDone, ContenderStarted, Observer, RunsDone, ignore
 from llamea_tune.scoring.benchmark_rows import BenchmarkRow, benchmark_rows
 from llamea_tune.scoring.cutoff import space_budget
 from llamea_tune.scoring.ranks import thinned
@@ -47,16 +47,16 @@ class BenchmarkSettings:
         seed: Master seed.
         baseline: Name of the baseline that scores are relative to.
         charge_own_compute: Whether what named strategies compute themselves counts as time spent.
-        stop_when_settled: Whether runs, but for the first on each space, end where nothing could change their score any
+        stop_at_target: Whether runs, but for the first on each space, end where nothing could change their score any
             more.
-        limits: What one run of a program may use.
+        limits: What one run of a candidate may use.
     """
 
     repeats: int = 100
     seed: int = 1
     baseline: str = "exact"
     charge_own_compute: bool = False
-    stop_when_settled: bool = False
+    stop_at_target: bool = False
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -113,7 +113,7 @@ def run_benchmark(
         store: Where finished runs are kept, and looked for.
         jobs: Processes that run at the same time; results do not depend on it.
         fresh: Whether to make all runs anew.
-        allow_weak: Whether programs may run where the machine offers only a weaker sandbox.
+        allow_weak: Whether candidates may run where the machine offers only a weaker sandbox.
         observe: Told of the progress.
 
     Raises:
@@ -129,7 +129,7 @@ def run_benchmark(
             scorer = make_scorer(executor, settings)
             scale = scorer.scales[0]
             for contender in contenders:
-                observe(PairStarted(contender.label, space.name))
+                observe(ContenderStarted(contender.label, space.name))
                 done, was_kept = _pair(contender, space, scorer, settings, store, fresh, observe)
                 kept = kept and was_kept
                 observe(done)
@@ -150,7 +150,7 @@ def make_scorer(executor: Executor, settings: BenchmarkSettings) -> Scorer:
         seed=settings.seed,
         baseline=settings.baseline,
         charge_own_compute=settings.charge_own_compute,
-        stop_when_settled=settings.stop_when_settled,
+        stop_at_target=settings.stop_at_target,
     )
 
 
@@ -178,7 +178,7 @@ def _pair(
     store: ResultsStore,
     fresh: bool,
     tell: Observer,
-) -> tuple[PairDone, bool]:
+) -> tuple[ContenderDone, bool]:
     """The runs of one pair, and whether they are safe in the store."""
     started = time.monotonic()
     reused, safe = 0, True
@@ -189,7 +189,7 @@ def _pair(
             seed=settings.seed,
             limits=settings.limits,
             charged=settings.charge_own_compute,
-            settled=settings.stop_when_settled,
+            target=settings.stop_at_target,
         )
         kept = {} if fresh else store.load(key, space)
         made = {number: run for number, run in kept.items() if number < settings.repeats}
@@ -200,7 +200,7 @@ def _pair(
         runs = to_first_failure(made[number] for number in sorted(made))
     except (StrategyError, MissingDependencyError) as err:  # its file is broken, or it needs a package
         runs = [failed_run(RunState.FAILED, str(err))]
-    return PairDone(contender.label, space, runs, min(reused, len(runs)), time.monotonic() - started), safe
+    return ContenderDone(contender.label, space, runs, min(reused, len(runs)), time.monotonic() - started), safe
 
 
 def _missing(made: Mapping[int, RunResult], repeats: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Kernel Tuner's runner and budget over a gateway."""
+"""Kernel Tuner's runner and budget over a channel."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from llamea_tune.kernel_tuner_internals import (
     TuningBudget,
 )
 from llamea_tune.kernel_tuner_internals import Runner as KernelTunerRunner
+from llamea_tune.runners.channel import Channel
 from llamea_tune.runners.compute import ComputeClock
-from llamea_tune.runners.gateway import Gateway
 from llamea_tune.runners.meter import Reply
 from llamea_tune.spaces.space import FailureKind, ParamConfig, ParamValue
 
@@ -68,49 +68,49 @@ class Result(Mapping[str, Any]):
         return len(self.copy())
 
 
-def raise_if_done(gateway: Gateway) -> None:
+def raise_if_done(channel: Channel) -> None:
     """Raise Kernel Tuner's `StopCriterionReached` once the run should end."""
-    if gateway.done:
+    if channel.done:
         raise StopCriterionReached("budget spent")
-    if gateway.stalled:
+    if channel.stalled:
         raise StopCriterionReached("only repeated or invalid requests for a long time")
 
 
-class GatewayBudget(TuningBudget):  # type: ignore[misc]
-    """Kernel Tuner's budget, with the gateway's word in place of a wall clock and counters of its own."""
+class ChannelBudget(TuningBudget):  # type: ignore[misc]
+    """Kernel Tuner's budget, with the channel's word in place of a wall clock and counters of its own."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, channel: Channel) -> None:
         super().__init__()
-        self._gateway = gateway
+        self._channel = channel
 
     def is_done(self) -> bool:
         """Whether no further measurement will be made."""
-        return self._gateway.done
+        return self._channel.done
 
     def raise_exception_if_done(self) -> None:
         """Raise Kernel Tuner's `StopCriterionReached` once the budget is gone."""
-        raise_if_done(self._gateway)
+        raise_if_done(self._channel)
 
     def get_fraction_consumed(self) -> float:
         """Fraction of the budget spent, 0 to 1."""
-        return self._gateway.spent_fraction
+        return self._channel.spent_fraction
 
     def get_time_spent(self) -> timedelta:
-        """Not known on this side of a gateway; strategies read the fraction."""
+        """Not known on this side of a channel; strategies read the fraction."""
         return timedelta(0)
 
 
-class GatewayRunner(KernelTunerRunner):  # type: ignore[misc]
-    """Kernel Tuner's runner interface over a gateway."""
+class ChannelRunner(KernelTunerRunner):  # type: ignore[misc]
+    """Kernel Tuner's runner interface over a channel."""
 
     simulation_mode = True
 
     def __init__(
-        self, searchspace: Searchspace, gateway: Gateway, objective: str, compute: ComputeClock | None
+        self, searchspace: Searchspace, channel: Channel, objective: str, compute: ComputeClock | None
     ) -> None:
         super().__init__()
-        self.dev = SimulationDevice(_MAX_THREADS, {"device_name": "gateway"}, quiet=True)
-        self.gateway = gateway
+        self.dev = SimulationDevice(_MAX_THREADS, {"device_name": "channel"}, quiet=True)
+        self.channel = channel
         self.compute = compute
         self._searchspace = searchspace
         self._objective = objective
@@ -128,7 +128,7 @@ class GatewayRunner(KernelTunerRunner):  # type: ignore[misc]
 
     def run(self, parameter_space: Iterable[Any], tuning_options: Any) -> list[Result | None]:  # noqa: ARG002
         """Measure a batch; configs after the end of the budget give None, as in Kernel Tuner."""
-        return [None if self.gateway.done else self._measure(tuple(config)) for config in parameter_space]
+        return [None if self.channel.done else self._measure(tuple(config)) for config in parameter_space]
 
     def record(self, index: int, reply: Reply) -> tuple[ParamConfig, Result]:
         """The config just requested, and Kernel Tuner's result for it; only its first visit took time."""
@@ -148,10 +148,10 @@ class GatewayRunner(KernelTunerRunner):  # type: ignore[misc]
     def _measure(self, config: tuple[ParamValue, ...]) -> Result:
         index = self._searchspace.get_param_config_index(config)
         if index is None:
-            self.gateway.count_invalid()
+            self.channel.count_invalid()
             refused = Reply(float("nan"), FailureKind.INVALID, 0, 0.0, False)
             return Result(self._names, config, self._objective, refused, 0.0)
-        return self.record(index, self.gateway.request(int(index)))[1]
+        return self.record(index, self.channel.request(int(index)))[1]
 
 
 class ScaledGrid:

@@ -1,4 +1,4 @@
-"""The zygote: a warm, trusted process that forks one guest for each run.
+"""The fork server: a warm, trusted process that forks one guest for each run.
 
 The host starts one for each worker, with a scrubbed environment and a socket. It imports what candidates need, builds
 Kernel Tuner's search spaces, and from then on a new guest costs milliseconds and shares that memory. It never executes
@@ -29,7 +29,7 @@ from kernel_tuner.searchspace import Searchspace
 from llamea_tune.sandbox.confinement import Confinement
 from llamea_tune.sandbox.descendants import end_group, reap_orphans
 from llamea_tune.sandbox.guest import run_candidate
-from llamea_tune.sandbox.program import Limits
+from llamea_tune.sandbox.sandboxed import Limits
 from llamea_tune.sandbox.wire import receive_frame, send_frame
 from llamea_tune.spaces.searchspace import build_searchspace
 
@@ -46,7 +46,7 @@ class _Outline:
     value_indices: np.ndarray[Any, np.dtype[np.uint16]]
 
 
-class Zygote:
+class ForkServer:
     """Serves one host: runs one guest at a time, and ends with the host."""
 
     def __init__(self, control: socket.socket) -> None:
@@ -187,7 +187,7 @@ def _read_outlines(descriptions: list[dict[str, Any]], tail: bytes) -> Iterable[
 
 def main() -> None:
     """Serve the host at the other end of the socket whose descriptor is the first argument."""
-    Zygote(socket.socket(fileno=int(sys.argv[1]))).serve()
+    ForkServer(socket.socket(fileno=int(sys.argv[1]))).serve()
 
 
 if __name__ == "__main__":

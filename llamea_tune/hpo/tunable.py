@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from llamea_tune.candidate import HyperparameterRange, HyperparameterValue
 from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.exceptions import CandidateCodeError, StrategyError
-from llamea_tune.execution import Contender, NamedStrategy, Program
-from llamea_tune.hpo.ranges import candidate_ranges, containing
+from llamea_tune.execution import Contender, NamedStrategy, SandboxedCandidate
+from llamea_tune.hpo.search_ranges import candidate_ranges, containing
 from llamea_tune.strategies import Origin, StrategyInfo, resolve
 
 Values = Mapping[str, HyperparameterValue]
 
 
 @dataclass(frozen=True)
-class Subject:
+class TunableContender:
     """Something whose hyperparameters can be tuned.
 
     Attributes:
@@ -30,32 +30,36 @@ class Subject:
     ranges: Mapping[str, HyperparameterRange]
 
 
-def program_subject(program: Program, declared: Mapping[str, HyperparameterRange] | None = None) -> Subject:
+def tunable_candidate(
+    sandboxed: SandboxedCandidate, declared: Mapping[str, HyperparameterRange] | None = None
+) -> TunableContender:
     """A candidate's code as something to tune.
 
     Args:
-        program: The code; hyperparameters that it sets are held fixed.
+        sandboxed: The code; hyperparameters that it sets are held fixed.
         declared: Ranges that its author or the user declared.
 
     Raises:
         StrategyError: The code breaks the contract of candidates, or has nothing to tune.
     """
     try:
-        defaults = CandidateCode.read(program.code, program.class_name).checked().defaults
+        defaults = CandidateCode.read(sandboxed.code, sandboxed.class_name).checked().defaults
     except CandidateCodeError as err:
-        raise StrategyError(f"{program.label} cannot be run: {err}.") from err
-    unknown = sorted(set(program.hyperparameters) - set(defaults))
+        raise StrategyError(f"{sandboxed.label} cannot be run: {err}.") from err
+    unknown = sorted(set(sandboxed.hyperparameters) - set(defaults))
     if unknown:
         takes = ", ".join(defaults) or "none"
         raise StrategyError(
-            f"{program.label} takes no hyperparameter {unknown[0]!r}; its hyperparameters are: {takes}."
+            f"{sandboxed.label} takes no hyperparameter {unknown[0]!r}; its hyperparameters are: {takes}."
         )
     plain = {name: value for name, value in defaults.items() if value is not None}
-    free = _without(plain, program.hyperparameters)
-    return _subject(program, free, candidate_ranges(free, declared or {}))
+    free = _without(plain, sandboxed.hyperparameters)
+    return _tunable(sandboxed, free, candidate_ranges(free, declared or {}))
 
 
-def strategy_subject(contender: NamedStrategy, declared: Mapping[str, HyperparameterRange] | None = None) -> Subject:
+def tunable_strategy(
+    contender: NamedStrategy, declared: Mapping[str, HyperparameterRange] | None = None
+) -> TunableContender:
     """A named strategy as something to tune.
 
     Args:
@@ -73,21 +77,21 @@ def strategy_subject(contender: NamedStrategy, declared: Mapping[str, Hyperparam
     defaults, descriptions = _plain_defaults(info), {name: text for name, (text, _) in info.options.items()}
     free = _without(defaults, contender.options)
     known = {**_module_choices(info, free), **(declared or {})}
-    return _subject(contender, free, candidate_ranges(free, known, descriptions))
+    return _tunable(contender, free, candidate_ranges(free, known, descriptions))
 
 
-def make_subject(contender: Contender, declared: Mapping[str, HyperparameterRange] | None = None) -> Subject:
-    """Any contender as something to tune; see `program_subject` and `strategy_subject`."""
+def make_tunable(contender: Contender, declared: Mapping[str, HyperparameterRange] | None = None) -> TunableContender:
+    """Any contender as something to tune; see `tunable_candidate` and `tunable_strategy`."""
     if isinstance(contender, NamedStrategy):
-        return strategy_subject(contender, declared)
-    return program_subject(contender, declared)
+        return tunable_strategy(contender, declared)
+    return tunable_candidate(contender, declared)
 
 
-def _subject(contender: Contender, free: Values, ranges: Mapping[str, HyperparameterRange]) -> Subject:
+def _tunable(contender: Contender, free: Values, ranges: Mapping[str, HyperparameterRange]) -> TunableContender:
     if not ranges:
         message = f"{contender.label} has no hyperparameters to tune; declare ranges for it, or compare it as it is."
         raise StrategyError(message)
-    return Subject(contender, {name: free[name] for name in ranges}, ranges)
+    return TunableContender(contender, {name: free[name] for name in ranges}, ranges)
 
 
 def _without(defaults: Values, fixed: Mapping[str, object]) -> dict[str, HyperparameterValue]:

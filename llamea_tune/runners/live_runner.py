@@ -10,7 +10,7 @@ from llamea_tune.exceptions import RecordingError
 from llamea_tune.recording.bench import Bench
 from llamea_tune.recording.kernel_folder import KernelFolder
 from llamea_tune.recording.machine import device_name
-from llamea_tune.runners.protocol import Measurement
+from llamea_tune.runners.runner import Measurement
 from llamea_tune.spaces.recording import KIND_OF_ERROR
 from llamea_tune.spaces.space import FailureKind
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from llamea_tune.execution import Contender, NamedStrategy, Program, make_contender
+from llamea_tune.execution import Contender, NamedStrategy, SandboxedCandidate, make_contender
 from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, opened_spaces
 from llamea_tune.runners.open_live import OnSampled
-from llamea_tune.scoring.benchmark import DEFAULT_STRATEGIES, Benchmark, BenchmarkSettings, run_benchmark
 from llamea_tune.scoring.benchmark_events import Observer, ignore
+from llamea_tune.scoring.benchmarking import DEFAULT_STRATEGIES, Benchmark, BenchmarkSettings, run_benchmark
 from llamea_tune.scoring.live_benchmark import run_live_benchmark
 from llamea_tune.scoring.results_store import ResultsStore
 from llamea_tune.spaces import Reading
@@ -77,5 +77,5 @@ def as_contenders(strategies: StrategyLike | Iterable[StrategyLike] | None) -> l
     if strategies is None:
         generated = [info.name for info in catalog() if info.origin in (Origin.GENERATED, Origin.USER)]
         strategies = [*DEFAULT_STRATEGIES, *generated]
-    given = [strategies] if isinstance(strategies, str | NamedStrategy | Program) else strategies
+    given = [strategies] if isinstance(strategies, str | NamedStrategy | SandboxedCandidate) else strategies
     return [make_contender(entry) if isinstance(entry, str) else entry for entry in given]

@@ -11,7 +11,7 @@ from llamea_tune.exceptions import SettingsError
 
 
 @dataclass(frozen=True)
-class Program:
+class SandboxedCandidate:
     """A candidate's code, ready to run.
 
     Attributes:
@@ -26,8 +26,8 @@ class Program:
     hyperparameters: Mapping[str, HyperparameterValue] = field(default_factory=dict)
     label: str = ""
 
-    def with_hyperparameters(self, values: Mapping[str, HyperparameterValue]) -> Program:
-        """The program with some hyperparameters set, beside those that are."""
+    def with_hyperparameters(self, values: Mapping[str, HyperparameterValue]) -> SandboxedCandidate:
+        """The candidate with some hyperparameters set, beside those that are."""
         return replace(self, hyperparameters={**self.hyperparameters, **values})
 
 

@@ -1,8 +1,8 @@
-"""The strategy's side of a run: Kernel Tuner's own cost function and stop rule over a gateway.
+"""The strategy's side of a run: Kernel Tuner's own cost function and stop rule over a channel.
 
 A strategy, whether a module of Kernel Tuner or a wrapped `OptAlg`, is called as
 `strategy.tune(searchspace, runner, tuning_options)`. Here it gets a runner and options whose measurements and budget
-come from a `Gateway`; so the same few lines serve the trusted process and the sandbox's guest.
+come from a `Channel`; so the same few lines serve the trusted process and the sandbox's guest.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 from kernel_tuner.searchspace import Searchspace
 
 from llamea_tune.kernel_tuner_internals import Options, StopCriterionReached
+from llamea_tune.runners.channel import Channel
+from llamea_tune.runners.channel_runner import ChannelBudget, ChannelRunner
 from llamea_tune.runners.compute import ComputeClock
 from llamea_tune.runners.evaluation import lean_evaluation
-from llamea_tune.runners.gateway import Gateway
-from llamea_tune.runners.gateway_runner import GatewayBudget, GatewayRunner
 
 
 class Tunable(Protocol):
@@ -31,7 +31,7 @@ class Tunable(Protocol):
 def run_strategy(
     strategy: Tunable,
     searchspace: Searchspace,
-    gateway: Gateway,
+    channel: Channel,
     *,
     name: str = "",
     objective: str = "time",
@@ -39,15 +39,15 @@ def run_strategy(
     seed: int,
     compute: ComputeClock | None = None,
 ) -> None:
-    """Run a strategy to its end on the strategy's side of a gateway.
+    """Run a strategy to its end on the strategy's side of a channel.
 
     Strategies draw from the global generators of `random` and `numpy.random`; both are seeded here, as Kernel Tuner
     leaves that to its caller.
 
     Args:
         strategy: A module of Kernel Tuner or an object with its `tune` method.
-        searchspace: Kernel Tuner's `Searchspace`, whose indices are the gateway's.
-        gateway: Where measurements come from.
+        searchspace: Kernel Tuner's `Searchspace`, whose indices are the channel's.
+        channel: Where measurements come from.
         name: The strategy's name; one module of Kernel Tuner holds two of them, and goes by it.
         objective: Name of the objective; costs are minimised whatever its direction.
         strategy_options: As for `kernel_tuner.tune_kernel`.
@@ -66,7 +66,7 @@ def run_strategy(
         strategy_options=Options(options),
         objective=[objective],
         objective_higher_is_better=[False],
-        budget=GatewayBudget(gateway),
+        budget=ChannelBudget(channel),
         tune_params=searchspace.tune_params,
         restrictions=None,
         restrictions_unmodified=None,
@@ -77,7 +77,7 @@ def run_strategy(
         seed=seed,
         **limits,
     )
-    runner = GatewayRunner(searchspace, gateway, objective, compute)
+    runner = ChannelRunner(searchspace, channel, objective, compute)
     with lean_evaluation():
         if compute is not None:
             compute.resume()

@@ -22,7 +22,7 @@ from typing import Any
 Message = dict[str, Any]
 
 _ORPHAN_CHECK_S = 1.0
-_GLANCE_S = 0.5  # how often one who waits for a reply looks whether the worker was closed meanwhile
+_LOOK_S = 0.5  # how often one who waits for a reply looks whether the worker was closed meanwhile
 
 
 class WorkerDiedError(Exception):
@@ -108,7 +108,7 @@ class Worker:
             selector.register(process.stdout, selectors.EVENT_READ)
             while b"\n" not in self._received:
                 left_s = max(0.0, deadline - time.monotonic())
-                if not selector.select(min(left_s, _GLANCE_S)):
+                if not selector.select(min(left_s, _LOOK_S)):
                     if self._process is not process:  # another thread closed it; a closed pipe wakes nobody
                         raise EOFError
                     if left_s == 0.0:

@@ -1,4 +1,4 @@
-"""The gateway: how a strategy's requests reach the meter, in-process or through the sandbox's pipe."""
+"""The channel: how a strategy's requests reach the meter, in-process or through the sandbox's pipe."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 from llamea_tune.runners.meter import Reply
 
 
-class Gateway(Protocol):
+class Channel(Protocol):
     """What the strategy's side of a run talks to. `Meter` is one; the sandbox's guest has another."""
 
     @property

@@ -1,4 +1,4 @@
-"""One run, conducted by the host: serve the guest's requests, and judge how it ended."""
+"""One run, served by the host: serve the guest's requests, and judge how it ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from llamea_tune.exceptions import SandboxError
 from llamea_tune.runners.meter import STALL_FACTOR, STALL_MINIMUM, Meter, Reply
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState
-from llamea_tune.sandbox.program import Limits
+from llamea_tune.sandbox.sandboxed import Limits
+from llamea_tune.sandbox.server_process import Guest, Report, Worker
 from llamea_tune.sandbox.wire import (
     MESSAGE,
     REASON_BYTES,
@@ -22,17 +23,16 @@ from llamea_tune.sandbox.wire import (
     pack_assignment,
     pack_reply,
 )
-from llamea_tune.sandbox.worker import Guest, Report, Worker
 from llamea_tune.wording import counted
 
 GRACE_S = 0.25  # what a strategy gets to return once its budget is gone, or to stop repeating itself
-_LATE_S = 10.0  # how far past the wall-clock limit the zygote may be in ending a guest
-_GLANCE_S = 0.2  # how often to look whether a run is still wanted
+_LATE_S = 10.0  # how far past the wall-clock limit the fork server may be in ending a guest
+_LOOK_S = 0.2  # how often to look whether a run is still wanted
 
 _Verdict = tuple[RunState, str]
 
 
-def conduct(
+def serve_run(
     worker: Worker,
     space_number: int,
     assignment: Assignment,
@@ -42,7 +42,7 @@ def conduct(
     *,
     live: bool = False,
 ) -> RunResult:
-    """Run a program once.
+    """Run a candidate once.
 
     Args:
         worker: A warm worker that nobody else uses meanwhile.
@@ -54,7 +54,7 @@ def conduct(
         live: Whether measurements take real time, which the wall-clock limit then leaves out.
 
     Raises:
-        WorkerDiedError: The zygote died.
+        WorkerDiedError: The fork server died.
         SandboxError: The guest could not be confined.
     """
     guest = worker.start_guest(space_number, assignment.code)
@@ -110,7 +110,7 @@ class _Dialogue:
         """Serve requests until the run is decided; None when the process's end must decide."""
         while True:
             ending = self.meter.done or self.stalled
-            data = self.guest.receive(MESSAGE.size, GRACE_S if ending else _GLANCE_S)
+            data = self.guest.receive(MESSAGE.size, GRACE_S if ending else _LOOK_S)
             if data:
                 verdict = self._hear(data)
                 if verdict is not None:
@@ -178,7 +178,7 @@ class _Dialogue:
 
     def _good_end(self) -> _Verdict:
         if self.meter.done:
-            return (RunState.SETTLED if self.meter.settled else RunState.BUDGET_SPENT), ""
+            return (RunState.TARGET_REACHED if self.meter.target_reached else RunState.BUDGET_SPENT), ""
         return (RunState.STALLED if self.stalled else RunState.FINISHED), ""
 
     def _out_of_patience(self) -> bool:

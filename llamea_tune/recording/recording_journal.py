@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from llamea_tune.exceptions import RecordingError
-from llamea_tune.recording.cache_file import Entry
+from llamea_tune.recording.recording_file import Entry
 from llamea_tune.storage import append, whole_lines
 
 _IDENTITY = ("device_name", "kernel_name", "problem_size", "tune_params", "fingerprint")

@@ -6,10 +6,10 @@ import math
 from pathlib import Path
 from types import TracebackType
 
-from llamea_tune.recording.cache_file import cache_header, config_key
-from llamea_tune.recording.journal import Journal
-from llamea_tune.runners.live import LiveRunner, measurement_of
-from llamea_tune.runners.protocol import Measurement
+from llamea_tune.recording.recording_file import cache_header, config_key
+from llamea_tune.recording.recording_journal import Journal
+from llamea_tune.runners.live_runner import LiveRunner, measurement_of
+from llamea_tune.runners.runner import Measurement
 
 
 class RecordingRunner:

@@ -1,30 +1,30 @@
-"""What can be tuned: programs, Kernel Tuner's strategies; and what cannot, which is said clearly."""
+"""What can be tuned: candidates, Kernel Tuner's strategies; and what cannot, which is said clearly."""
 
 import pytest
 
 from llamea_tune.candidate import HyperparameterRange
 from llamea_tune.exceptions import StrategyError
 from llamea_tune.execution import NamedStrategy, make_contender
-from llamea_tune.hpo import make_subject, program_subject, strategy_subject
-from llamea_tune.sandbox.program import Program
+from llamea_tune.hpo import make_tunable, tunable_candidate, tunable_strategy
+from llamea_tune.sandbox.sandboxed import SandboxedCandidate
 
 
 def test_a_program_has_the_arguments_of_its_init(walker):
-    subject = program_subject(walker)
-    assert dict(subject.defaults) == {"jump": 0.9, "patience": 3, "greedy": True}
-    assert subject.ranges["patience"] == HyperparameterRange("int", 1, 24, log=True)
+    tunable = tunable_candidate(walker)
+    assert dict(tunable.defaults) == {"jump": 0.9, "patience": 3, "greedy": True}
+    assert tunable.ranges["patience"] == HyperparameterRange("int", 1, 24, log=True)
 
 
 def test_setting_hyperparameters_leaves_the_fixed_ones(walker):
     fixed = walker.with_hyperparameters({"greedy": False})
-    subject = program_subject(fixed)
-    assert set(subject.ranges) == {"jump", "patience"}
-    assert subject.contender.with_hyperparameters({"jump": 0.1}).hyperparameters == {"greedy": False, "jump": 0.1}
+    tunable = tunable_candidate(fixed)
+    assert set(tunable.ranges) == {"jump", "patience"}
+    assert tunable.contender.with_hyperparameters({"jump": 0.1}).hyperparameters == {"greedy": False, "jump": 0.1}
 
 
 def test_a_range_that_was_declared_for_a_budget_is_passed_over(walker):
-    subject = program_subject(walker, {"seed": HyperparameterRange("int", 1, 9)})
-    assert "seed" not in subject.ranges
+    tunable = tunable_candidate(walker, {"seed": HyperparameterRange("int", 1, 9)})
+    assert "seed" not in tunable.ranges
 
 
 @pytest.mark.parametrize(
@@ -38,17 +38,17 @@ def test_a_range_that_was_declared_for_a_budget_is_passed_over(walker):
     ],
 )
 def test_kernel_tuners_strategies_have_their_options(name, tuned):
-    assert set(strategy_subject(NamedStrategy(name, name)).ranges) == tuned
+    assert set(tunable_strategy(NamedStrategy(name, name)).ranges) == tuned
 
 
 def test_choices_that_only_the_strategys_module_lists_are_found():
-    assert "randtobest1exp" in strategy_subject(NamedStrategy("diff_evo", "diff_evo")).ranges["method"].choices
+    assert "randtobest1exp" in tunable_strategy(NamedStrategy("diff_evo", "diff_evo")).ranges["method"].choices
 
 
 def test_options_that_are_given_are_held_fixed():
-    subject = make_subject(make_contender("genetic_algorithm:popsize=30,max_fevals=100"))
-    assert "popsize" not in subject.ranges
-    assert subject.contender.with_hyperparameters({"maxiter": 9}).options == {
+    tunable = make_tunable(make_contender("genetic_algorithm:popsize=30,max_fevals=100"))
+    assert "popsize" not in tunable.ranges
+    assert tunable.contender.with_hyperparameters({"maxiter": 9}).options == {
         "popsize": 30,
         "max_fevals": 100,
         "maxiter": 9,
@@ -61,14 +61,14 @@ def test_options_that_are_given_are_held_fixed():
         (NamedStrategy("x", "pyatf:torczon"), "pyATF's techniques take no options"),
         (NamedStrategy("random_sample", "random_sample"), "random_sample has no hyperparameters to tune"),
         (NamedStrategy("nobody", "nobody"), "no strategy 'nobody'"),
-        (Program("class A: pass", "A", label="x.py"), "class A does not derive from OptAlg"),
+        (SandboxedCandidate("class A: pass", "A", label="x.py"), "class A does not derive from OptAlg"),
     ],
 )
 def test_what_cannot_be_tuned_says_so(contender, message):
     with pytest.raises(StrategyError, match=message):
-        make_subject(contender)
+        make_tunable(contender)
 
 
 def test_a_program_must_take_what_it_is_given(walker):
     with pytest.raises(StrategyError, match="no hyperparameter 'jmp'; its hyperparameters are: jump"):
-        program_subject(walker.with_hyperparameters({"jmp": 1}))
+        tunable_candidate(walker.with_hyperparameters({"jmp": 1}))
