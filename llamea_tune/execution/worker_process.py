@@ -17,7 +17,7 @@ from typing import Generic, TypeVar, cast
 from threadpoolctl import threadpool_limits
 
 from llamea_tune.execution.time_limit import ran_out
-from llamea_tune.sandbox.server_process import ONE_THREAD
+from llamea_tune.sandbox.server_process import ONE_THREAD, STARTING
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -49,7 +49,8 @@ class WorkerProcess(Generic[Task, Result]):
         self._connection, theirs = _FORK.Pipe()
         self._process = _FORK.Process(target=_serve, args=(theirs, do), daemon=True)
         gc.freeze()  # leaves shared pages unwritten
-        self._process.start()
+        with STARTING:
+            self._process.start()
         gc.unfreeze()
         theirs.close()
 

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,6 +27,9 @@ from llamea_tune.spaces.space import Space
 _BOOT = "import sys; sys.path += sys.argv[2:]; from llamea_tune.sandbox.fork_server import main; main()"
 _START_S = 120.0
 _ANSWER_S = 300.0  # it may have to import and to build a large search space first
+STARTING = threading.Lock()
+"""Held while a process is started: one that is forked meanwhile would keep open what tells that the other has begun."""
+
 _MAX_IMPORTS = 100  # that the fork server may be asked to make ahead of a run
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
 
@@ -150,16 +154,17 @@ class Worker:
         self.kill()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with tempfile.TemporaryFile() as errors, theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-s", "-P", "-c", _BOOT, str(theirs.fileno()), *_module_folders()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                cwd="/",
-                env=clean_environment(),
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-            )
+            with STARTING:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-s", "-P", "-c", _BOOT, str(theirs.fileno()), *_module_folders()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    cwd="/",
+                    env=clean_environment(),
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                )
             self._control = ours
             theirs.close()
             try:
