@@ -135,7 +135,7 @@ def main() -> None:
         local_scorer(training, repeats=arguments.final_repeats, seed=1, jobs=arguments.jobs) as trainer,
         local_scorer(judging, repeats=arguments.final_repeats, seed=2, jobs=arguments.jobs) as judge,
     ):
-        for tunable in subjects(Path(scratch)):
+        for tunable in tunables(Path(scratch)):
             if arguments.strategies and tunable.contender.label not in arguments.strategies:
                 continue
             rows.append(measure(tunable, trainer, judge, settings, Path(scratch)))
@@ -154,7 +154,7 @@ def load(hub: Path, name: str) -> Space:
     return load_space(hub / "cachefiles" / f"{name}.json.gz", name=name)
 
 
-def subjects(folder: Path) -> list[TunableContender]:
+def tunables(folder: Path) -> list[TunableContender]:
     """What is tuned. Programs of the offline proposer are exported first, to be run in-process like the others."""
     found = [tunable_strategy(NamedStrategy(name, name)) for name in NAMED]
     proposer = make_proposer("offline")

@@ -141,7 +141,12 @@ def benchmark(
     )
     if lives:
         _refuse_beside_live(
-            {"--ioh": ioh, "--charge-own-compute": charge_own_compute, "--stop-at-target": stop_at_target}
+            {
+                "--ioh": ioh,
+                "--charge-own-compute": charge_own_compute,
+                "--stop-at-target": stop_at_target,
+                "--fresh": fresh,
+            }
         )
     reading = Reading(t1, objective, salvage)
     named = live.one_kind(spaces, reading, lives)

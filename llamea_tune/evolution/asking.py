@@ -46,7 +46,7 @@ class Asking:
                 refuses everything.
         """
         tasks: SimpleQueue[PlannedCandidate | None] = SimpleQueue()
-        outcomes: SimpleQueue[tuple[PlannedCandidate, Proposal | Exception]] = SimpleQueue()
+        outcomes: SimpleQueue[tuple[PlannedCandidate, Proposal | BaseException]] = SimpleQueue()
         over = threading.Event()
 
         def ask() -> None:
@@ -74,10 +74,10 @@ class Asking:
             for _ in threads:
                 tasks.put(None)
 
-    def _ask(self, entry: PlannedCandidate) -> Proposal | Exception:
+    def _ask(self, entry: PlannedCandidate) -> Proposal | BaseException:
         try:
             return self._proposer.propose(entry.task)
-        except Exception as err:  # raised again where the candidate is waited for
+        except BaseException as err:  # raised again where the candidate is waited for
             return err
 
     def _is_open(
@@ -87,7 +87,7 @@ class Asking:
         held_back = isinstance(outcome, RefusedPromptError) and not self._answered and len(outcome_by_id) < n_planned
         return outcome is None or held_back
 
-    def _learn(self, outcome: Proposal | Exception, n_planned: int) -> Proposal | ProposalError | None:
+    def _learn(self, outcome: Proposal | BaseException, n_planned: int) -> Proposal | ProposalError | None:
         """What came of a candidate; None where it is to be asked for again."""
         if isinstance(outcome, Unanswered):
             self._unanswered += 1

@@ -237,7 +237,7 @@ def _evolve(
 @contextmanager
 def _proposer(run: RunDirectory, settings: Settings, own: Proposer | None, observe: Observer) -> Iterator[Proposer]:
     """The run's proposer; a language model's answers go through the run's log, and none is waited for at the end."""
-    proposer = own or make_proposer(settings.proposer, observe, **settings.llm.given())
+    proposer = make_proposer(settings.proposer, observe, **settings.llm.given()) if own is None else own
     if type(proposer) is not LLMProposer:  # one of a user's own that derives from it is left as it is
         yield proposer
         return

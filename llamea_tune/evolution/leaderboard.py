@@ -77,7 +77,7 @@ class Leaderboard:
 
 
 def make_leaderboard(history: History, scorer: Scorer, settings: Settings, observe: Observer) -> Leaderboard:
-    """Score the best candidates and their named strategies on seeds that none of them was selected on.
+    """Score the best candidates, and named strategies beside them, on seeds that none of them was selected on.
 
     Args:
         history: The run's candidates.

@@ -55,7 +55,7 @@ def evolve(
     history = History(run.candidates(), run.confirmations())
     selection = make_selection(settings.selection)
     judge = Judge(scorer, run.candidates())
-    answered = any(entry.candidate.code for entry in history.all())
+    answered = any(not _is_refused(entry.evaluation) for entry in history.all())
     asking = Asking(proposer, settings.asked_at_once, settings.max_unanswered, answered=answered)
     n_generations = len(generation_sizes(settings))
     for generation in range(n_generations):
@@ -77,6 +77,11 @@ def evolve(
     leaderboard = make_leaderboard(history, scorer, settings, observe)
     run.write_json("leaderboard.json", leaderboard.to_json())
     return leaderboard
+
+
+def _is_refused(evaluation: Evaluation) -> bool:
+    """Whether the prompt got nothing that is an answer; an answer without usable code is one."""
+    return evaluation.state is CandidateState.NO_PROPOSAL and evaluation.reason.startswith("no answer: ")
 
 
 def confirm_survivors(

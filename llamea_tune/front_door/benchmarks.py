@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import Contender, NamedStrategy, SandboxedCandidate, make_contender
 from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, opened_spaces
 from llamea_tune.runners.open_live import OnSampled
@@ -51,8 +52,10 @@ def benchmark(
     chosen = BenchmarkSettings(**settings)
     contenders = as_contenders(strategies)
     with opened_spaces(spaces, reading, on_sampled) as opened:
-        n_jobs = jobs or default_jobs(opened)
+        n_jobs = default_jobs(opened) if jobs is None else jobs
         if any(space.opened_as for space in opened):
+            if fresh:
+                raise SettingsError("fresh is for recorded spaces; leave it out with live ones", fields=("fresh",))
             return run_live_benchmark(
                 contenders, opened, chosen, jobs=n_jobs, allow_weak=allow_weak_sandbox, observe=observe
             )

@@ -12,6 +12,7 @@ from llamea_tune.evolution.events import Observer, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
+from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import make_contender
 from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, first_spaces, opened_spaces
 from llamea_tune.llm.asking_options import LLMOptions
@@ -58,6 +59,8 @@ def evolve(
     """
     own = None if isinstance(proposer, str) else proposer
     chosen = Settings(proposer=proposer if isinstance(proposer, str) else proposer.name, **settings)
+    if own is not None and chosen.llm.given():
+        raise SettingsError("llm is for proposers that are named; set up one's own instead", fields=("llm",))
     for strategy in chosen.final_strategies:
         make_contender(strategy)  # refuses what it does not know now, rather than after the evolution
     with opened_spaces(first_spaces() if spaces is None else spaces, reading, on_sampled) as opened:
@@ -69,7 +72,7 @@ def evolve(
         return carry_out(
             new_run(path, chosen, opened, reading, own),
             opened,
-            jobs=jobs or default_jobs(opened),
+            jobs=default_jobs(opened) if jobs is None else jobs,
             proposer=own,
             allow_weak_sandbox=allow_weak_sandbox,
             observe=observe,
@@ -112,7 +115,7 @@ def resume(
         return carry_out(
             directory,
             opened,
-            jobs=jobs or default_jobs(opened),
+            jobs=default_jobs(opened) if jobs is None else jobs,
             proposer=proposer,
             allow_weak_sandbox=allow_weak_sandbox,
             observe=observe,

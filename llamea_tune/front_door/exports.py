@@ -8,7 +8,7 @@ from pathlib import Path
 
 from llamea_tune.evolution.provenance import export_request
 from llamea_tune.evolution.run_directory import RunDirectory
-from llamea_tune.exceptions import ExportError
+from llamea_tune.exceptions import ExportError, SettingsError
 from llamea_tune.exporting import ExportedStrategy, ExportRequest, RecordedScore, SpaceReference, export_strategy
 from llamea_tune.front_door.tune_source import TuneSource
 from llamea_tune.front_door.tune_strategy import Tuned
@@ -41,6 +41,8 @@ def export(
         LlameaTuneError: There is no such candidate, it is not ours to export, or it cannot be written.
     """
     if isinstance(what, Tuned):
+        if candidate is not None:
+            raise SettingsError("candidate names one of a run; leave it out for what was tuned", fields=("candidate",))
         request = _tuned_request(what, name, note)
     else:
         date = datetime.now(UTC).date().isoformat()

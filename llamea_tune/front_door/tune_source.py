@@ -67,23 +67,25 @@ def _from_run(run: Path, candidate_id: str, ranges: DeclaredRanges | None) -> Tu
     directory = RunDirectory.open_existing(run)
     chosen = export_request(directory, "any", date="", candidate_id=candidate_id).candidate
     candidate = chosen.with_tuned_defaults()
-    program = SandboxedCandidate(candidate.code, candidate.class_name, label=f"{candidate.id} {candidate.class_name}")
-    tunable = tunable_candidate(program, candidate.ranges)
+    sandboxed = SandboxedCandidate(candidate.code, candidate.class_name, label=f"{candidate.id} {candidate.class_name}")
+    tunable = tunable_candidate(sandboxed, candidate.ranges)
     if ranges is not None:
-        tunable = tunable_candidate(program, {**candidate.ranges, **_read_ranges(ranges, tunable)})
+        tunable = tunable_candidate(sandboxed, {**candidate.ranges, **_read_ranges(ranges, tunable)})
     return TuneSource(tunable, lambda name: export_request(directory, name, date=_today(), candidate_id=candidate.id))
 
 
-def _from_file(program: SandboxedCandidate, ranges: DeclaredRanges | None) -> TuneSource:
-    tunable = tunable_candidate(program)
+def _from_file(sandboxed: SandboxedCandidate, ranges: DeclaredRanges | None) -> TuneSource:
+    tunable = tunable_candidate(sandboxed)
     if ranges is not None:
-        tunable = tunable_candidate(program, _read_ranges(ranges, tunable))
-    path = Path(program.label.rpartition(f":{program.class_name}")[0] or program.class_name)
-    doc = (CandidateCode.read(program.code, program.class_name).doc or program.class_name).split("\n\n")[0]
-    candidate = Candidate(path.stem, program.class_name, program.code, " ".join(doc.split()), path.name, "initial", 0)
+        tunable = tunable_candidate(sandboxed, _read_ranges(ranges, tunable))
+    path = Path(sandboxed.label.rpartition(f":{sandboxed.class_name}")[0] or sandboxed.class_name)
+    doc = (CandidateCode.read(sandboxed.code, sandboxed.class_name).doc or sandboxed.class_name).split("\n\n")[0]
+    candidate = Candidate(
+        path.stem, sandboxed.class_name, sandboxed.code, " ".join(doc.split()), path.name, "initial", 0
+    )
     return TuneSource(
         tunable,
-        lambda name: ExportRequest(name, candidate, _today(), hyperparameters=dict(program.hyperparameters)),
+        lambda name: ExportRequest(name, candidate, _today(), hyperparameters=dict(sandboxed.hyperparameters)),
     )
 
 

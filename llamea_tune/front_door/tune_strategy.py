@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from llamea_tune.candidate import HyperparameterValue
+from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import Contender, LocalExecutor
 from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, opened_spaces
 from llamea_tune.front_door.tune_source import DeclaredRanges, TuneSource, find_source
@@ -92,12 +93,17 @@ def tune(
         LlameaTuneError: There is nothing to tune, a setting is out of range, or a package or a space is missing.
     """
     chosen = StudySettings(**settings)
+    if isinstance(strategy, TuneSource) and ranges is not None:
+        raise SettingsError("ranges are those of the source already; leave them out", fields=("ranges",))
     source = strategy if isinstance(strategy, TuneSource) else find_source(strategy, ranges)
     directory = new_study(source.tunable.contender.label) if study is None else Path(study)
     with (
         opened_spaces(spaces, reading) as opened,
         LocalExecutor(
-            opened, jobs=jobs or default_jobs(opened), limits=chosen.limits, allow_weak=allow_weak_sandbox
+            opened,
+            jobs=default_jobs(opened) if jobs is None else jobs,
+            limits=chosen.limits,
+            allow_weak=allow_weak_sandbox,
         ) as executor,
     ):
         scorer = Scorer(executor, repeats=final_repeats, seed=chosen.seed, baseline=chosen.baseline)

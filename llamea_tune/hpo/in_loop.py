@@ -80,19 +80,19 @@ class LoopTuner:
         Returns:
             What was found for each candidate that a trial was made for, in the order given.
         """
-        subjects = {entry.id: tunable for entry in candidates if (tunable := _tunable(entry)) is not None}
-        alive = list(subjects)
+        tunables = {entry.id: tunable for entry in candidates if (tunable := _tunable(entry)) is not None}
+        alive = list(tunables)
         found: dict[str, TunedCandidate] = {}
         left = allowance
-        rungs = (len(subjects) - 1).bit_length() + 1 if subjects else 0  # down to one candidate
+        rungs = (len(tunables) - 1).bit_length() + 1 if tunables else 0  # down to one candidate
         for rungs_left in range(rungs, 0, -1):
             share = left // rungs_left // len(alive)
             for key in alive:
                 before = found[key].runs if key in found else 0
-                found[key] = self.tune(key, subjects[key], before + share, on_trial)
+                found[key] = self.tune(key, tunables[key], before + share, on_trial)
                 left -= found[key].runs - before
             alive = sorted(alive, key=lambda key: -_worth(found[key]))[: (len(alive) + 1) // 2]
-        return [found[key] for key in subjects if found[key].trials > 0]
+        return [found[key] for key in tunables if found[key].trials > 0]
 
     def tune(
         self, key: str, tunable: TunableContender, allowance: int, on_trial: OnTrial | None = None

@@ -212,7 +212,6 @@ def _header(tunable: TunableContender, spaces: Sequence[Space], settings: StudyS
         "ranges": {name: asdict(entry) for name, entry in tunable.ranges.items()},
         "spaces": [{"name": space.name, "content_hash": space.content_hash} for space in spaces],
         **{name: value for name, value in asdict(settings).items() if name not in ("trials", "limits")},
-        "limits": {
-            name: value for name, value in asdict(settings.limits).items() if name != "named_s"
-        },  # free to change
+        # named_s is free to change
+        "limits": {name: value for name, value in asdict(settings.limits).items() if name != "named_s"},
     }

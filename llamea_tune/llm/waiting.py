@@ -86,7 +86,7 @@ class Patience:
                 raise Unanswered(f"{reason}, and it is no longer waited for")
 
     def _pause_s(self, err: TryAgain, tries: int, rng: random.Random) -> float:
-        if err.wait_s is not None:
+        if err.wait_s is not None and (err.wait_s >= 1.0 or tries == 1):  # who asks for none, again and again, is busy
             asked_s = max(err.wait_s, 1.0) if err.loading else err.wait_s
         elif err.loading:
             asked_s = _LOADING_PAUSE_S

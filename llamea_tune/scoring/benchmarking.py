@@ -118,7 +118,7 @@ def run_benchmark(
 
     Raises:
         SettingsError: A setting is out of range, a label or name occurs twice, or a space cannot be scored on.
-        SandboxError: Programs cannot be run safely here.
+        SandboxError: Candidates cannot be run safely here.
     """
     check_entries(contenders, spaces)
     scales: list[SpaceScale] = []

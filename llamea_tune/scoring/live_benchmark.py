@@ -47,7 +47,7 @@ def run_live_benchmark(
     Raises:
         SettingsError: A label occurs twice, a setting is for recorded spaces only, or a space cannot be scored on.
         RecordingError: A device stopped working.
-        SandboxError: Programs cannot be run safely here.
+        SandboxError: Candidates cannot be run safely here.
     """
     if settings.charge_own_compute:
         message = "charge_own_compute is for recorded spaces; leave it out with live ones"

@@ -202,17 +202,18 @@ def _strategy_file_digest(name: str) -> str | None:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+_ROOMS_OF_TRACES = ("candidate_code", "spaces", "runners", "sandbox", "strategies", "execution", "scoring")
+
+
 @lru_cache
 def _sources_digest(package: str) -> str:
     """Digest of a package's Python sources. Of this one, only of the rooms that make traces."""
     spec = find_spec(package)
     folders = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
     if package == "llamea_tune":
-        folders = [
-            folder / room for folder in folders for room in ("spaces", "runners", "sandbox", "execution", "scoring")
-        ]
+        folders = [folder / room for folder in folders for room in (*_ROOMS_OF_TRACES, "kernel_tuner_internals.py")]
     digest = hashlib.sha256()
     for folder in folders:
-        for path in sorted(folder.rglob("*.py")):
-            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
+        for path in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
+            digest.update(str(path.relative_to(folder.parent)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()

@@ -80,7 +80,9 @@ class JsonStream:
             except json.JSONDecodeError as err:
                 if self._fill():
                     continue
-                cut = err.msg.startswith("Unterminated string") or len(self._buffer) - err.pos <= _LONGEST_WORD
+                rest = self._buffer[err.pos :]
+                ends_here = len(rest) <= _LONGEST_WORD and not {"}", "]"} & set(rest)
+                cut = err.msg.startswith("Unterminated string") or ends_here
                 raise self._error(err.pos, cut_off=cut) from err
             except RecursionError as err:
                 raise self._error(self._position) from err

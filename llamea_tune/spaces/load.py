@@ -17,7 +17,6 @@ from llamea_tune.spaces.space import RecordedSpace
 from llamea_tune.spaces.space_file import FileKind, file_digest, file_kind
 from llamea_tune.spaces.store import load_compiled, save_compiled
 from llamea_tune.spaces.t1_file import read_t1
-from llamea_tune.wording import counted
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ def load_spaces(
                 raise
             skip(err)
     if not loaded:
-        raise SpaceFileError(f"none of {counted(len(paths), 'file')} that were found can be used; name others")
+        raise SpaceFileError("none of the files that were found can be used; name others")
     return loaded
 
 

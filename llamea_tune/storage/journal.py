@@ -28,7 +28,7 @@ def append(file: int, data: bytes, *, durable: bool = True) -> None:
             data = data[os.write(file, data) :]
         if durable:
             os.fsync(file)
-    except OSError:
+    except BaseException:  # an interrupt too
         os.ftruncate(file, end)
         raise
 

@@ -14,6 +14,8 @@ from typing import Any
 
 from kernel_tuner.searchspace import Searchspace
 
+from llamea_tune.kernel_tuner_internals import check_attributes
+
 
 def mend_value_indices() -> None:
     """Let every `Searchspace` take its index matrix from the values themselves; called again, it changes nothing."""
@@ -23,6 +25,7 @@ def mend_value_indices() -> None:
 
     @wraps(kernel_tuners_own)
     def get_list_param_indices_numpy(self: Any) -> Any:
+        check_attributes(self, "_Searchspace__list_param_indices")
         if self._Searchspace__list_param_indices is not None:
             return kernel_tuners_own(self)
         values = self.tune_params

@@ -13,6 +13,7 @@ from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
 from llamea_tune.llm.asking_options import LLMOptions
+from llamea_tune.runners.trace import RunState
 from llamea_tune.sandbox.sandboxed import Limits
 
 CANDIDATE = Candidate(
@@ -172,3 +173,9 @@ def test_a_corrupt_leaderboard_is_named(run, content):
     (run.path / "leaderboard.json").write_text(content)
     with pytest.raises(RunDirectoryError, match=r"leaderboard\.json holds no leaderboard"):
         read_leaderboard(run)
+
+
+def test_names_of_earlier_versions_are_read() -> None:
+    earlier = {"rivals": ["pso"], "finalists": 2}
+    assert Settings.from_json(earlier) == Settings(final_strategies=("pso",), final_candidates=2)
+    assert RunState("settled") is RunState.TARGET_REACHED

@@ -37,11 +37,11 @@ QUICK = (
 def command(tmp_path_factory):
     folder = tmp_path_factory.mktemp("caches")
     write_cache(synthetic_space(5), folder / "space.json")
-    sandboxed = "import sys; from llamea_tune.cli import main; sys.exit(main())"
+    program = "import sys; from llamea_tune.cli import main; sys.exit(main())"
 
     def make(name: str, *arguments) -> list[str]:
         fixed = ("--spaces", folder, *QUICK) if name == "evolve" else ()
-        return [sys.executable, "-c", sandboxed, name, *map(str, (*fixed, *arguments))]
+        return [sys.executable, "-c", program, name, *map(str, (*fixed, *arguments))]
 
     return make
 

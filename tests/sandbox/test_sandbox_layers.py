@@ -163,7 +163,7 @@ def test_without_walls_the_same_adversary_escapes(name: str, tmp_path: Path) -> 
     secret.write_text("secret")
     adversary = next(adversary for adversary in ADVERSARIES if adversary.name == name)
     with socket.create_server(("127.0.0.1", 0)) as server:
-        candidate = adversary.candidate(secret_file=str(secret), port=server.getsockname()[1])
+        candidate = adversary.program(secret_file=str(secret), port=server.getsockname()[1])
         ending = (
             "import types\nAdversary()(lambda config: 0.0, types.SimpleNamespace(get_random_sample=lambda n: []))\n"
         )
