@@ -1,7 +1,8 @@
 """llamea-tune: better optimization strategies for Kernel Tuner, found by evolution.
 
 Importing it makes every generated strategy work by name: `tune_kernel(..., strategy="llm_gen_best")`, and mends how
-Kernel Tuner numbers the values of boolean parameters. It loads Kernel Tuner and little else; the names in `__all__` load their rooms when they are first used.
+Kernel Tuner numbers the values of boolean parameters. It loads Kernel Tuner and little else; the names in `__all__`
+load their rooms when they are first used.
 """
 
 from importlib import import_module
