@@ -59,6 +59,13 @@ def test_several_prompts_do_not_wait_alike(server):
     assert waits[0] == waits[2] != waits[1]
 
 
+def test_a_server_that_asks_for_no_wait_again_and_again_is_given_time_all_the_same(server):
+    waits = waits_for(server, *[fails(429, "slow down", headers={"Retry-After": "0"})] * 5, max_retries=5)
+    assert waits[0] == 0.0
+    assert waits[1:] == sorted(waits[1:])
+    assert sum(waits) > 60
+
+
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
