@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from llamea_tune.spaces.prior import Prior
+
 ParamValue = int | float | bool | str
 ParamConfig = tuple[ParamValue, ...]
 
@@ -52,6 +54,7 @@ class Space(ABC):
         notes: What to tell people of how the file was read, a sentence each.
         opened_as: What `LiveKernel(**opened_as)` opens again; None where the space is loaded again from its source.
         on_cpu: Whether measuring it takes the processors that strategies compute on, which then disturb it.
+        prior: What strategies are told of the configs before they measure any; None for nothing.
     """
 
     name: str
@@ -70,6 +73,7 @@ class Space(ABC):
     notes: tuple[str, ...] = field(default=(), kw_only=True)
     opened_as: Mapping[str, Any] | None = field(default=None, kw_only=True)
     on_cpu: bool = field(default=False, kw_only=True)
+    prior: Prior | None = field(default=None, kw_only=True)
 
     @property
     @abstractmethod
