@@ -24,7 +24,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from copy import copy
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -53,7 +53,7 @@ class Run:
     """One tuning run.
 
     Attributes:
-        trace: Seconds, measurements so far, best milliseconds so far; a row whenever measurements came back.
+        trace: Seconds, measurements so far, best milliseconds so far; a row for each measurement that came back.
         reached_s: When the target was reached, None if it was not.
         error: Why the run ended before its time, where it did.
     """
@@ -63,30 +63,38 @@ class Run:
     gpus: int
     repeat: int
     target_ms: float
-    trace: list[tuple[float, int, float]] = field(default_factory=list)
+    trace: list[tuple[float, int, float | None]] = field(default_factory=list)
     reached_s: float | None = None
     error: str = ""
 
-    def note(self, results: list[dict[str, Any] | None], budget: Any) -> None:
+    def note(self, result: dict[str, Any], budget: Any) -> None:
         """Note what came back, and end the run if it is good enough."""
-        times = [float(result["time"]) for result in results if result and "__error__" not in result]
-        best = min([*times, self.trace[-1][2] if self.trace else float("inf")])
-        spent_s = budget.get_time_spent().total_seconds()
-        self.trace.append((round(spent_s, 4), budget.num_fevals, best))
-        if best <= self.target_ms and self.reached_s is None:
-            self.reached_s = round(spent_s, 4)
+        spent_s = round(budget.get_time_spent().total_seconds(), 4)
+        best = self.trace[-1][2] if self.trace else None
+        if "__error__" not in result:
+            best = float(result["time"]) if best is None else min(best, float(result["time"]))
+        self.trace.append((spent_s, len(self.trace) + 1, best))
+        if best is not None and best <= self.target_ms and not budget.is_done():
+            self.reached_s = spent_s
             budget.max_fevals = budget.num_fevals
 
 
 class ParallelRunners:
     """Kernel Tuner's parallel runner with workers that stay from run to run of a kernel, and notes on what it measures."""
 
-    def __init__(self, most_gpus: int) -> None:
+    def __init__(self, most_gpus: int, first: dict[str, Any]) -> None:
+        """Nothing is started yet.
+
+        Args:
+            most_gpus: How many workers to start.
+            first: A config to warm them up with.
+        """
         from kernel_tuner.runners import parallel
 
         self.current: Run | None = None
-        self._most_gpus = most_gpus
-        self._launch, self._run = parallel.launch_workers, parallel.ParallelRunner.run
+        self._most_gpus, self._first = most_gpus, first
+        self._launch = parallel.launch_workers
+        self._run, self._submit_jobs = parallel.ParallelRunner.run, parallel.ParallelRunner.submit_jobs
         self._workers: list[Any] = []
 
     @contextmanager
@@ -97,14 +105,18 @@ class ParallelRunners:
         def run(runner: Any, configs: Any, tuning_options: Any) -> Any:
             options = copy(tuning_options)
             options.objective = "__error__"  # where Kernel Tuner 1.5 looks for failures, and where they are
-            results = self._run(runner, configs, options)
-            assert self.current is not None
-            self.current.note(results, tuning_options.budget)
-            return results
+            return self._run(runner, configs, options)
+
+        def submit_jobs(runner: Any, jobs: Any, budget: Any) -> Iterator[Any]:
+            for key, result in self._submit_jobs(runner, jobs, budget):
+                if result is not None and self.current is not None:
+                    self.current.note(result, budget)
+                yield key, result
 
         with (
             patch(f"{module}.launch_workers", self._first_workers),
             patch(f"{module}.ParallelRunner.run", run),
+            patch(f"{module}.ParallelRunner.submit_jobs", submit_jobs),
             patch(f"{module}.Worker.shutdown", lambda worker: None),  # noqa: ARG005
         ):
             yield
@@ -114,6 +126,7 @@ class ParallelRunners:
 
         if not self._workers:
             self._workers = self._launch(self._most_gpus, *arguments)
+            ray.get([worker.actor.run.remote(dict(self._first)) for worker in self._workers])
         ray.get([worker.actor.__ray_call__.remote(forget_compiled) for worker in self._workers])
         return self._workers[:number]
 
@@ -136,20 +149,22 @@ def main() -> None:
     """Measure, write and print."""
     arguments = parsed_arguments()
     output = arguments.output.absolute()
-    start_ray(arguments)
     settings = {name: value for name, value in vars(arguments).items() if name != "output"}
     data: dict[str, Any] = {"settings": settings, "devices": {}, "runs": []}
-    os.chdir(tempfile.mkdtemp())  # Kernel Tuner's C backend leaves files where it runs
-    kernels = arguments.kernels.split(",")
-    end = time.monotonic()
-    for kernel in kernels:
-        end += 60.0 * arguments.minutes / len(kernels)
-        for run, device in runs_of(kernel, arguments, end):
-            data["devices"][kernel] = device
-            data["runs"].append(asdict(run))
-            write_text(output, json.dumps(data, indent=1))
-            ended = "not reached" if run.reached_s is None else f"reached after {run.reached_s:.1f} s"
-            print(f"{kernel} {run.strategy}, {run.gpus} GPU(s), repeat {run.repeat}: {run.error or ended}", flush=True)
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):  # Kernel Tuner's C backend writes where it runs
+        start_ray(arguments)
+        kernels = arguments.kernels.split(",")
+        end = time.monotonic()
+        for kernel in kernels:
+            end += 60.0 * arguments.minutes / len(kernels)
+            for run, device in runs_of(kernel, arguments, end):
+                data["devices"][kernel] = device
+                data["runs"].append(asdict(run))
+                write_text(output, json.dumps(data, indent=1))
+                ended = "not reached" if run.reached_s is None else f"reached after {run.reached_s:.1f} s"
+                print(
+                    f"{kernel} {run.strategy}, {run.gpus} GPU(s), repeat {run.repeat}: {run.error or ended}", flush=True
+                )
     print_table(data["runs"], arguments)
 
 
@@ -202,7 +217,8 @@ def runs_of(name: str, arguments: argparse.Namespace, end: float) -> Iterator[tu
     kernel_arguments = kernel.reference.arguments(kernel.problem_size, np.random.default_rng(0))
     recording = recorded(folder, arguments.recording)
     target_ms = float(np.nanmin(recording.costs)) * (1.0 + arguments.within)
-    runners, device = ParallelRunners(arguments.gpus), ""
+    first = dict(zip(kernel.tune_params, kernel.param_configs[0], strict=True))
+    runners, device = ParallelRunners(arguments.gpus, first), ""
     try:
         with runners.patched():
             for repeat in range(arguments.repeats):
