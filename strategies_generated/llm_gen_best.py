@@ -429,6 +429,7 @@ _options = {
 
 
 _X0 = {"x0": ("Configs to measure first, in order: one, or a list of them", None)}
+_PRIOR = {"prior": ("What is known beforehand: files, results, or arrays (mean, sd)", None)}
 
 
 class _SearchEnded(BaseException):
@@ -538,6 +539,60 @@ def _index_by_value(searchspace):
         searchspace.tune_params = params
 
 
+def _know_prior(func, searchspace):
+    """Put what is known beforehand where a search finds it: func.prior_mean and func.prior_sd.
+
+    Both are arrays over searchspace.list (expected log of the cost over the median cost, and
+    its standard deviation; NaN where nothing is known), or None.
+    """
+    options = func.tuning_options.strategy_options
+    if "prior" in options:
+        func.prior_mean, func.prior_sd = _arrays_of(options["prior"], func, searchspace)
+    elif not hasattr(func, "prior_mean"):
+        func.prior_mean = func.prior_sd = None
+
+
+def _arrays_of(prior, func, searchspace):
+    try:
+        from llamea_tune.priors import prior_for_searchspace
+    except ImportError:
+        return _given_arrays(prior, searchspace)
+    runner, asked = func.runner, func.tuning_options
+    found = prior_for_searchspace(
+        prior,
+        searchspace,
+        objective=_first(asked.objective),
+        higher_is_better=_first(asked.objective_higher_is_better),
+        kernel_name=getattr(getattr(runner, "kernel_source", None), "kernel_name", ""),
+    )
+    if not getattr(runner, "quiet", True):
+        print("prior: " + (found.told if found else "nothing is known of these configs"))
+    return (found.mean, found.sd) if found else (None, None)
+
+
+def _first(value):
+    return value[0] if isinstance(value, (list, tuple)) else value
+
+
+def _given_arrays(prior, searchspace):
+    import warnings
+
+    import numpy as np
+
+    try:
+        mean, sd = (np.array(part, dtype=float) for part in prior)
+    except (TypeError, ValueError):
+        mean = sd = np.empty(0)
+    if mean.shape == sd.shape == (len(searchspace.list),):
+        return mean, sd
+    warnings.warn(
+        "the option prior is left out: where llamea-tune is not installed, it has to be "
+        "two arrays (mean, sd) over searchspace.list",
+        stacklevel=2,
+    )
+    return None, None
+
+
 def _accept_x0(search_class):
     """Let every search begin with the configs that a user gives as x0, whatever its code is.
 
@@ -558,6 +613,7 @@ def _accept_x0(search_class):
     @wraps(search)
     def search_from_x0(self, func, searchspace):
         _index_by_value(searchspace)
+        _know_prior(func, searchspace)
         x0 = func.tuning_options.strategy_options.get("x0", getattr(self, "_x0", None))
         if x0 is None:
             return search(self, func, searchspace)
@@ -576,7 +632,9 @@ _accept_x0(MyOptimizer)
 
 
 def tune(searchspace, runner, tuning_options):
-    values = common.get_options(tuning_options.strategy_options, _options)
+    given = tuning_options.strategy_options
+    given = {key: value for key, value in given.items() if key != "prior"}
+    values = common.get_options(given, _options)
     hyperparameters = dict(zip(_options, values, strict=True))
     optimizer = MyOptimizer(**hyperparameters)
     kwargs = getattr(optimizer, "costfunc_kwargs", {"scaling": False, "snap": False})
@@ -596,5 +654,5 @@ def tune(searchspace, runner, tuning_options):
 
 tune.__doc__ = common.get_strategy_docstring(
     "llm_gen_best",
-    {**_X0, **_options},
+    {**_X0, **_PRIOR, **_options},
 )
