@@ -429,7 +429,7 @@ _options = {
 
 
 _X0 = {"x0": ("Configs to measure first, in order: one, or a list of them", None)}
-_PRIOR = {"prior": ("What is known beforehand: files, results, or arrays (mean, sd)", None)}
+_PRIOR = {"prior": ("What is known beforehand: files, results, or two arrays", None)}
 
 
 class _SearchEnded(BaseException):
@@ -566,7 +566,7 @@ def _arrays_of(prior, func, searchspace):
         kernel_name=getattr(getattr(runner, "kernel_source", None), "kernel_name", ""),
     )
     if not getattr(runner, "quiet", True):
-        print("prior: " + (found.told if found else "nothing is known of these configs"))
+        print(f"prior: {found.told if found else 'nothing is known of these configs'}")
     return (found.mean, found.sd) if found else (None, None)
 
 

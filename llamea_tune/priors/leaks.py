@@ -37,7 +37,7 @@ def reason_to_refuse(space: Space, source: RecordedSpace) -> str | None:
     the order of (nearly) all is the same down to the noise; and where the two hold the same numbers, whatever the parameters are
     called.
     """
-    if source.content_hash == space.content_hash:
+    if source.content_hash == space.content_hash or Path(source.source).resolve() == Path(space.source).resolve():
         return f"{source.source} is {space.name} itself; name recordings of other devices"
     if _kernel(source) == _kernel(space) and same_device(source, space) and _size(source) == _size(space):
         return f"{source.source} is the same kernel, device and problem size as {space.name}; name recordings of others"

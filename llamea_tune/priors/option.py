@@ -58,7 +58,7 @@ def _sources(prior: Any) -> list[Any]:
     """The sources in what a user gave, which is one or a list of them."""
     if prior is None:
         return []
-    several = isinstance(prior, Sequence) and not isinstance(prior, str)
+    several = isinstance(prior, Sequence) and not isinstance(prior, str | bytes)
     if not several or _are_results(prior) or _are_arrays(prior):
         return [prior]
     return [source for part in prior for source in _sources(part)]
