@@ -43,6 +43,7 @@ RESERVED_NAMES = frozenset(
     {
         *("_CostFunc", "_SearchEnded", "_X0", "_accept_x0", "_config_of", "_configs_of", "_index_by_value"),
         *("_options", "_position", "_sampling_first", "tune"),
+        *("_PRIOR", "_arrays_of", "_first", "_given_arrays", "_know_prior"),
     }
 )
 MARKS_OF_A_STRATEGY = frozenset({"_CostFunc", "_options", "tune"})

@@ -14,6 +14,7 @@ from llamea_tune.priors.configs import Configs
 from llamea_tune.priors.evidence import Evidence, from_recordings, leave_out
 from llamea_tune.priors.files import read_files
 from llamea_tune.priors.leaks import reason_to_refuse, same_device
+from llamea_tune.spaces.find import PLAIN_FOLDERS, plain_stem
 from llamea_tune.spaces.prior import Prior
 from llamea_tune.spaces.space import RecordedSpace, Space
 
@@ -76,18 +77,14 @@ def inverted(space: Space, spaces: Sequence[Space], seed: int) -> Prior | None:
 
 
 def advice(space: Space, spaces: Sequence[Space], seed: int) -> Prior | None:  # noqa: ARG001
-    """The advice for the space's device beside its recording: in `advice/` there or in the folder above.
-
-    Of several files, that with the recording's name counts, else all.
-    """
+    """The advice on the kernel that lies in `advice/` in its folder: the file for the space's device, else all there."""
     source = Path(space.source).absolute()
-    folders = [folder / _ADVICE_FOLDER for folder in list(source.parents)[:2]]
-    folder = next((folder for folder in folders if folder.is_dir()), None)
-    if folder is None:
-        return None
-    own = folder / f"{source.name.removesuffix('.gz').removesuffix('.json')}.json"
-    read = read_files(own if own.is_file() else folder, space.objective)
-    return Evidence(priors=read.priors).prior(Configs.of_space(space))
+    folder = source.parent.parent if source.parent.name in PLAIN_FOLDERS else source.parent
+    own = folder / _ADVICE_FOLDER / f"{plain_stem(source)}.json"
+    read = [
+        read_files(path, space.objective) for path in ([own] if own.is_file() else sorted(own.parent.glob("*.json")))
+    ]
+    return Evidence(priors=[prior for each in read for prior in each.priors]).prior(Configs.of_space(space))
 
 
 def practice(space: Space, spaces: Sequence[Space], seed: int) -> Prior | None:  # noqa: ARG001
