@@ -29,9 +29,9 @@ def _matern(d2):
     return (1.0 + r) * np.exp(-r)
 
 
-def _kernel(a, b, eta):
-    """Interactions (Matern) plus main effects (linear in the same scaled features)."""
-    return _matern(_sqdist(a, b)) + eta * (a @ b.T)
+def _kernel(a, b, eta, near):
+    """Interactions (Matern in the scaled features that `near` selects) plus main effects (linear in all of them)."""
+    return _matern(_sqdist(a[:, near], b[:, near])) + eta * (a @ b.T)
 
 
 class _Encoder:
@@ -80,14 +80,38 @@ class _Encoder:
         self.log_extra = np.array(wide) if wide else np.zeros(1)
         self.group = np.array(group if group else [0], dtype=np.int64)
         self.base = max(1, len(wide) - identities)
+        self.near = slice(None)
 
     def __call__(self, rows):
         if not self.tables:
             return np.zeros((len(rows), 1))
         return np.hstack([table[rows[:, d]] for d, table in self.tables])
 
+    def add_trend(self, log_extra):
+        """Make room for one more feature, the last: it has a relevance of its own, and a main effect only."""
+        self.near = slice(len(self.group))
+        self.group = np.append(self.group, len(self.log_extra))
+        self.log_extra = np.append(self.log_extra, log_extra)
 
-def _fit_hyper(x, group, z, starts, prior_mean, prior_sd, maxiter):
+
+def _prior_trend(mean, warp):
+    """The warped costs that a prior expects, centred and scaled, and the configs it holds for good ones, best first."""
+    mean = np.asarray(mean, dtype=float)
+    known = np.isfinite(mean)
+    mean = np.where(known, mean, 0.0)  # what is unknown is expected to be average
+    gain = mean - np.median(mean)
+    ratio = np.exp(np.clip(gain, -20.0, 20.0))
+    low, high = float(ratio.min()), float(ratio.max())
+    if not high - low > 1e-9:
+        return np.zeros(len(mean)), np.empty(0, dtype=np.int64)
+    scale = 1.0 - low if low < 1.0 else high - low
+    warped = np.log(warp + (ratio - low) / scale)
+    trend = np.clip((warped - warped.mean()) / warped.std(), -3.0, 3.0)
+    order = np.argsort(gain, kind="stable")
+    return trend, order[known[order] & (gain[order] < 0.0)]
+
+
+def _fit_hyper(x, group, near, z, starts, prior_mean, prior_sd, maxiter):
     """MAP estimate of log lengthscales, log nugget and log main-effect weight; the signal variance is profiled out."""
     from scipy.linalg import cho_solve, cholesky
     from scipy.optimize import minimize
@@ -101,7 +125,8 @@ def _fit_hyper(x, group, z, starts, prior_mean, prior_sd, maxiter):
         a = x / np.exp(th[:f])[group]
         nug = math.exp(th[f])
         eta = math.exp(th[f + 1])
-        r = np.sqrt(3.0 * _sqdist(a, a))
+        c = a[:, near]
+        r = np.sqrt(3.0 * _sqdist(c, c))
         e = np.exp(-r)
         k = (1.0 + r) * e
         k[diag, diag] = 1.0 + nug
@@ -119,7 +144,8 @@ def _fit_hyper(x, group, z, starts, prior_mean, prior_sd, maxiter):
         w = kinv - np.outer(alpha, alpha) / s2
         we = 3.0 * w * e
         grad = np.empty(f + 2)
-        column = we.sum(1) @ (a * a) - (a * (we @ a)).sum(0) - eta * (a * (w @ a)).sum(0)
+        column = -eta * (a * (w @ a)).sum(0)
+        column[near] += we.sum(1) @ (c * c) - (c * (we @ c)).sum(0)
         grad[:f] = np.bincount(group, weights=column, minlength=f)
         grad[f] = 0.5 * nug * float(np.trace(w))
         grad[f + 1] = 0.5 * eta * float((w * lin).sum())
@@ -157,6 +183,7 @@ class MyOptimizer(OptAlg):
         self.total = len(self.configs)
         self.rows = np.asarray(searchspace.get_list_param_indices_numpy()).astype(np.int64)
         self.encode = _Encoder(searchspace.params_values, self.identity_prior)
+        self._read_prior()
         self.seen = np.zeros(self.total, dtype=bool)
         self.costs = {}
         self.good = []
@@ -169,6 +196,26 @@ class MyOptimizer(OptAlg):
         if self._running():
             self._model_search()
         return self.best_config, self.best_cost
+
+    # ----------------------------------------------------------------- prior
+
+    def _read_prior(self):
+        self.trend, self.promising = None, np.empty(0, dtype=np.int64)
+        mean = getattr(self.func, "prior_mean", None)
+        if mean is None:
+            return
+        trend, self.promising = _prior_trend(mean, self.warp)
+        if trend.any():
+            self.trend = trend[:, None]
+            self.encode.add_trend(-math.log(self.length_prior * math.sqrt(self.encode.base)))
+
+    def _features(self, indices):
+        x = self.encode(self.rows[indices])
+        return x if self.trend is None else np.hstack([x, self.trend[indices]])
+
+    def _most_promising(self, amount):
+        """What the prior expects most of among what has not been measured, best first."""
+        return self.promising[~self.seen[self.promising]][:amount].tolist()
 
     # ---------------------------------------------------------------- basics
 
@@ -221,11 +268,16 @@ class MyOptimizer(OptAlg):
         known = [tuple(result[name] for name in names) for result in self.func.results]
         for config in dict.fromkeys(known):  # a user's x0
             measure(self.space.get_param_config_index(config))
+        enough = self.n_initial if self.trend is None else min(self.n_initial, 6)
         while self._running():
             n = len(self.costs)
             if len(self.good) >= 3:
-                if n >= self.n_initial or (n >= 4 and self.func.budget_spent_fraction > 0.12):
+                if n >= enough or (n >= 4 and self.func.budget_spent_fraction > 0.12):
                     return
+            promising = self._most_promising(1)
+            if promising and n % 2 == 0:  # the others show whether it is right
+                measure(promising[0])
+                continue
             free = np.flatnonzero(~self.seen)
             cand = free[np.random.randint(0, len(free), size=60)]
             score = np.random.random(len(cand)) * 0.5
@@ -290,7 +342,7 @@ class MyOptimizer(OptAlg):
         if len(free) <= size:
             return free, local
         parts = [np.array(near, dtype=np.int64) for near in local.values() if near]
-        extra = self._mutants(centres, 200) + [i for i in carry if not self.seen[i]]
+        extra = self._most_promising(300) + self._mutants(centres, 200) + [i for i in carry if not self.seen[i]]
         if extra:
             parts.append(np.array(extra, dtype=np.int64))
         used = sum(len(p) for p in parts)
@@ -302,7 +354,7 @@ class MyOptimizer(OptAlg):
         from scipy.special import ndtr
 
         f = len(self.encode.log_extra)
-        group = self.encode.group
+        group, near = self.encode.group, self.encode.near
         prior_mean = np.append(
             math.log(self.length_prior * math.sqrt(self.encode.base)) + self.encode.log_extra,
             [math.log(3e-3), math.log(self.main_effects)],
@@ -332,8 +384,8 @@ class MyOptimizer(OptAlg):
                 dev = float(z.std())
                 if dev > 1e-12:
                     z = (z - z.mean()) / dev
-                    x = self.encode(self.rows[np.array(ok + bad, dtype=np.int64)])
-                    theta = _fit_hyper(x, group, z, [theta, prior_mean], prior_mean, prior_sd, 20)
+                    x = self._features(np.array(ok + bad, dtype=np.int64))
+                    theta = _fit_hyper(x, group, near, z, [theta, prior_mean], prior_mean, prior_sd, 20)
                 next_fit = int(math.ceil(n * 1.25)) + 1
 
             # posterior over the pool of this round
@@ -345,14 +397,14 @@ class MyOptimizer(OptAlg):
                 dev = 1.0
             z = (z - centre) / dev
             length, nug, eta = np.exp(theta[:f])[group], math.exp(theta[f]), math.exp(theta[f + 1])
-            a = self.encode(self.rows[np.array(ok + bad, dtype=np.int64)]) / length
+            a = self._features(np.array(ok + bad, dtype=np.int64)) / length
             m = len(z)
             size = int(min(6000, max(800, 300000 // m)))
             centres = self._niches(6)
             pool, local = self._pool(centres, carry, size)
             if len(pool) == 0:
                 return
-            k = _kernel(a, a, eta)
+            k = _kernel(a, a, eta, near)
             k[np.arange(m), np.arange(m)] = 1.0 + eta * (a * a).sum(1) + nug
             try:
                 chol = cholesky(k, lower=True, check_finite=False)
@@ -362,10 +414,10 @@ class MyOptimizer(OptAlg):
                 next_fit = n + 10
                 self._measure(random.choice(list(pool)))
                 continue
-            b = self.encode(self.rows[pool]) / length
+            b = self._features(pool) / length
             steps = int(min(1 + n // 15, 16, len(pool)))
             v = np.empty((m + steps, len(pool)))
-            v[:m] = solve_triangular(chol, _kernel(a, b, eta), lower=True, check_finite=False)
+            v[:m] = solve_triangular(chol, _kernel(a, b, eta, near), lower=True, check_finite=False)
             w = solve_triangular(chol, z, lower=True, check_finite=False)
             mu = w @ v[:m]
             var = 1.0 + eta * (b * b).sum(1) - (v[:m] ** 2).sum(0)
@@ -402,7 +454,7 @@ class MyOptimizer(OptAlg):
                     break
                 target = self._warp(cost, low, scale) if cost < 1e300 else bad_value
                 target = (target - centre) / dev
-                cov = _kernel(b[j:j + 1], b, eta)[0] - v[:m, j] @ v[:m]
+                cov = _kernel(b[j:j + 1], b, eta, near)[0] - v[:m, j] @ v[:m]
                 spread = math.sqrt(max(float(var[j]), 0.0) + nug)
                 row = cov / spread
                 shift = (target - float(mu[j])) / spread
@@ -430,6 +482,7 @@ _options = {
 
 _X0 = {"x0": ("Configs to measure first, in order: one, or a list of them", None)}
 _PRIOR = {"prior": ("What is known beforehand: files, results, or two arrays", None)}
+_WEIGHS_PRIOR = True  # whether the search asks for func.prior_mean itself
 
 
 class _SearchEnded(BaseException):
@@ -593,6 +646,41 @@ def _given_arrays(prior, searchspace):
     return None, None
 
 
+def _start_from_prior(func, searchspace):
+    """Measure what a prior expects most of, while that pays, and give the costs by config.
+
+    Three configs drawn at random, in turns with the first, show what it is worth. It is
+    left there if its own are no better, and later where five in a row bring nothing new.
+    """
+    import random
+    from statistics import median
+
+    import numpy as np
+
+    if func.prior_mean is None:
+        return {}
+    mean = np.where(np.isfinite(func.prior_mean), func.prior_mean, 0.0)  # unknown: average
+    order = np.argsort(mean, kind="stable")
+    better = order[np.isfinite(func.prior_mean)[order] & (mean[order] < np.median(mean))]
+    costs, expected, drawn = {}, [], []
+
+    def measure(index):
+        config = searchspace.list[index]
+        costs[config] = func(_position(config, func))
+        return costs[config]
+
+    for index in better[:20]:
+        expected.append(measure(index))
+        if len(drawn) < 3:
+            drawn.append(measure(random.randrange(len(searchspace.list))))
+        elif not median(expected) < median(drawn):
+            break
+        in_vain = len(expected) - 1 - expected.index(min(expected))
+        if in_vain >= 5 or func.budget_spent_fraction > 0.5:
+            break
+    return costs
+
+
 def _accept_x0(search_class):
     """Let every search begin with the configs that a user gives as x0, whatever its code is.
 
@@ -615,12 +703,13 @@ def _accept_x0(search_class):
         _index_by_value(searchspace)
         _know_prior(func, searchspace)
         x0 = func.tuning_options.strategy_options.get("x0", getattr(self, "_x0", None))
-        if x0 is None:
+        configs = [] if x0 is None else _configs_of(x0, searchspace)
+        costs = {config: func(_position(config, func)) for config in configs}
+        if not _WEIGHS_PRIOR:
+            costs.update(_start_from_prior(func, searchspace))
+        if not costs:
             return search(self, func, searchspace)
-        configs = _configs_of(x0, searchspace)
-        costs = [func(_position(config, func)) for config in configs]
-        order = sorted(range(len(configs)), key=costs.__getitem__)
-        space = _sampling_first([configs[number] for number in order], searchspace)
+        space = _sampling_first(sorted(costs, key=costs.__getitem__), searchspace)
         return search(self, func, space)
 
     if "x0" not in _options:
