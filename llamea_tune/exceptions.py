@@ -26,6 +26,14 @@ class SpaceFileWarning(UserWarning):
     """What people should know of a search-space file that is used nevertheless, or left out among others."""
 
 
+class PriorError(LlameaTuneError):
+    """A source of what is known of a space beforehand cannot be used, or is of another kernel."""
+
+
+class PriorWarning(UserWarning):
+    """Why a source of what is known beforehand is left out."""
+
+
 class SettingsError(LlameaTuneError):
     """A setting is out of range, or settings contradict each other."""
 

@@ -29,9 +29,9 @@ def _matern(d2):
     return (1.0 + r) * np.exp(-r)
 
 
-def _kernel(a, b, eta):
-    """Interactions (Matern) plus main effects (linear in the same scaled features)."""
-    return _matern(_sqdist(a, b)) + eta * (a @ b.T)
+def _kernel(a, b, eta, near):
+    """Interactions (Matern in the scaled features that `near` selects) plus main effects (linear in all of them)."""
+    return _matern(_sqdist(a[:, near], b[:, near])) + eta * (a @ b.T)
 
 
 class _Encoder:
@@ -80,14 +80,38 @@ class _Encoder:
         self.log_extra = np.array(wide) if wide else np.zeros(1)
         self.group = np.array(group if group else [0], dtype=np.int64)
         self.base = max(1, len(wide) - identities)
+        self.near = slice(None)
 
     def __call__(self, rows):
         if not self.tables:
             return np.zeros((len(rows), 1))
         return np.hstack([table[rows[:, d]] for d, table in self.tables])
 
+    def add_trend(self, log_extra):
+        """Make room for one more feature, the last: it has a relevance of its own, and a main effect only."""
+        self.near = slice(len(self.group))
+        self.group = np.append(self.group, len(self.log_extra))
+        self.log_extra = np.append(self.log_extra, log_extra)
 
-def _fit_hyper(x, group, z, starts, prior_mean, prior_sd, maxiter):
+
+def _prior_trend(mean, warp):
+    """The warped costs that a prior expects, centred and scaled, and the configs it holds for good ones, best first."""
+    mean = np.asarray(mean, dtype=float)
+    known = np.isfinite(mean)
+    mean = np.where(known, mean, 0.0)  # what is unknown is expected to be average
+    gain = mean - np.median(mean)
+    ratio = np.exp(np.clip(gain, -20.0, 20.0))
+    low, high = float(ratio.min()), float(ratio.max())
+    if not high - low > 1e-9:
+        return np.zeros(len(mean)), np.empty(0, dtype=np.int64)
+    scale = 1.0 - low if low < 1.0 else high - low
+    warped = np.log(warp + (ratio - low) / scale)
+    trend = np.clip((warped - warped.mean()) / warped.std(), -3.0, 3.0)
+    order = np.argsort(gain, kind="stable")
+    return trend, order[known[order] & (gain[order] < 0.0)]
+
+
+def _fit_hyper(x, group, near, z, starts, prior_mean, prior_sd, maxiter):
     """MAP estimate of log lengthscales, log nugget and log main-effect weight; the signal variance is profiled out."""
     from scipy.linalg import cho_solve, cholesky
     from scipy.optimize import minimize
@@ -101,7 +125,8 @@ def _fit_hyper(x, group, z, starts, prior_mean, prior_sd, maxiter):
         a = x / np.exp(th[:f])[group]
         nug = math.exp(th[f])
         eta = math.exp(th[f + 1])
-        r = np.sqrt(3.0 * _sqdist(a, a))
+        c = a[:, near]
+        r = np.sqrt(3.0 * _sqdist(c, c))
         e = np.exp(-r)
         k = (1.0 + r) * e
         k[diag, diag] = 1.0 + nug
@@ -119,7 +144,8 @@ def _fit_hyper(x, group, z, starts, prior_mean, prior_sd, maxiter):
         w = kinv - np.outer(alpha, alpha) / s2
         we = 3.0 * w * e
         grad = np.empty(f + 2)
-        column = we.sum(1) @ (a * a) - (a * (we @ a)).sum(0) - eta * (a * (w @ a)).sum(0)
+        column = -eta * (a * (w @ a)).sum(0)
+        column[near] += we.sum(1) @ (c * c) - (c * (we @ c)).sum(0)
         grad[:f] = np.bincount(group, weights=column, minlength=f)
         grad[f] = 0.5 * nug * float(np.trace(w))
         grad[f + 1] = 0.5 * eta * float((w * lin).sum())
@@ -158,6 +184,7 @@ class MyOptimizer(OptAlg):
         self.total = len(self.configs)
         self.rows = np.asarray(searchspace.get_list_param_indices_numpy()).astype(np.int64)
         self.encode = _Encoder(searchspace.params_values, self.identity_prior)
+        self._read_prior()
         self.seen = np.zeros(self.total, dtype=bool)
         self.costs = {}
         self.good = []
@@ -170,6 +197,26 @@ class MyOptimizer(OptAlg):
         if self._running():
             self._model_search()
         return self.best_config, self.best_cost
+
+    # ----------------------------------------------------------------- prior
+
+    def _read_prior(self):
+        self.trend, self.promising = None, np.empty(0, dtype=np.int64)
+        mean = getattr(self.func, "prior_mean", None)
+        if mean is None:
+            return
+        trend, self.promising = _prior_trend(mean, self.warp)
+        if trend.any():
+            self.trend = trend[:, None]
+            self.encode.add_trend(-math.log(self.length_prior * math.sqrt(self.encode.base)))
+
+    def _features(self, indices):
+        x = self.encode(self.rows[indices])
+        return x if self.trend is None else np.hstack([x, self.trend[indices]])
+
+    def _most_promising(self, amount):
+        """What the prior expects most of among what has not been measured, best first."""
+        return self.promising[~self.seen[self.promising]][:amount].tolist()
 
     # ---------------------------------------------------------------- basics
 
@@ -225,20 +272,25 @@ class MyOptimizer(OptAlg):
             index = self.space.get_param_config_index(config)
             take(index)
             self._measure(index)
+        enough = self.n_initial if self.trend is None else min(self.n_initial, 6)
         while self._running():
             n = len(self.costs)
             if len(self.good) >= 3:
-                if n >= self.n_initial or (n >= 4 and self.func.budget_spent_fraction > 0.12):
+                if n >= enough or (n >= 4 and self.func.budget_spent_fraction > 0.12):
                     return
             batch = []
             while len(batch) < self.workers and not self.seen.all():
-                free = np.flatnonzero(~self.seen)
-                cand = free[np.random.randint(0, len(free), size=60)]
-                score = np.random.random(len(cand)) * 0.5
-                for d in range(len(bins)):
-                    if len(counts[d]) > 1:
-                        score += counts[d][bins[d][self.rows[cand, d]]]
-                batch.append(int(cand[int(np.argmin(score))]))
+                promising = self._most_promising(1)
+                if promising and (n + len(batch)) % 2 == 0:  # the others show whether it is right
+                    batch += promising
+                else:
+                    free = np.flatnonzero(~self.seen)
+                    cand = free[np.random.randint(0, len(free), size=60)]
+                    score = np.random.random(len(cand)) * 0.5
+                    for d in range(len(bins)):
+                        if len(counts[d]) > 1:
+                            score += counts[d][bins[d][self.rows[cand, d]]]
+                    batch.append(int(cand[int(np.argmin(score))]))
                 take(batch[-1])
             self._measure(*batch)
 
@@ -298,7 +350,7 @@ class MyOptimizer(OptAlg):
         if len(free) <= size:
             return free, local
         parts = [np.array(near, dtype=np.int64) for near in local.values() if near]
-        extra = self._mutants(centres, 200) + [i for i in carry if not self.seen[i]]
+        extra = self._most_promising(300) + self._mutants(centres, 200) + [i for i in carry if not self.seen[i]]
         if extra:
             parts.append(np.array(extra, dtype=np.int64))
         used = sum(len(p) for p in parts)
@@ -310,7 +362,7 @@ class MyOptimizer(OptAlg):
         from scipy.special import ndtr
 
         f = len(self.encode.log_extra)
-        group = self.encode.group
+        group, near = self.encode.group, self.encode.near
         prior_mean = np.append(
             math.log(self.length_prior * math.sqrt(self.encode.base)) + self.encode.log_extra,
             [math.log(3e-3), math.log(self.main_effects)],
@@ -340,8 +392,8 @@ class MyOptimizer(OptAlg):
                 dev = float(z.std())
                 if dev > 1e-12:
                     z = (z - z.mean()) / dev
-                    x = self.encode(self.rows[np.array(ok + bad, dtype=np.int64)])
-                    theta = _fit_hyper(x, group, z, [theta, prior_mean], prior_mean, prior_sd, 20)
+                    x = self._features(np.array(ok + bad, dtype=np.int64))
+                    theta = _fit_hyper(x, group, near, z, [theta, prior_mean], prior_mean, prior_sd, 20)
                 next_fit = int(math.ceil(n * 1.25)) + 1
 
             # posterior over the pool of this round
@@ -353,14 +405,14 @@ class MyOptimizer(OptAlg):
                 dev = 1.0
             z = (z - centre) / dev
             length, nug, eta = np.exp(theta[:f])[group], math.exp(theta[f]), math.exp(theta[f + 1])
-            a = self.encode(self.rows[np.array(ok + bad, dtype=np.int64)]) / length
+            a = self._features(np.array(ok + bad, dtype=np.int64)) / length
             m = len(z)
             size = int(min(6000, max(800, 300000 // m)))
             centres = self._niches(6)
             pool, local = self._pool(centres, carry, size)
             if len(pool) == 0:
                 return
-            k = _kernel(a, a, eta)
+            k = _kernel(a, a, eta, near)
             k[np.arange(m), np.arange(m)] = 1.0 + eta * (a * a).sum(1) + nug
             try:
                 chol = cholesky(k, lower=True, check_finite=False)
@@ -370,11 +422,11 @@ class MyOptimizer(OptAlg):
                 next_fit = n + 10
                 self._measure(random.choice(list(pool)))
                 continue
-            b = self.encode(self.rows[pool]) / length
+            b = self._features(pool) / length
             batches = -(-min(1 + n // 15, 16) // self.workers)
             steps = int(min(batches * self.workers, len(pool)))
             v = np.empty((m + steps, len(pool)))
-            v[:m] = solve_triangular(chol, _kernel(a, b, eta), lower=True, check_finite=False)
+            v[:m] = solve_triangular(chol, _kernel(a, b, eta, near), lower=True, check_finite=False)
             w = solve_triangular(chol, z, lower=True, check_finite=False)
             mu = w @ v[:m]
             var = 1.0 + eta * (b * b).sum(1) - (v[:m] ** 2).sum(0)
@@ -406,7 +458,7 @@ class MyOptimizer(OptAlg):
                         j = int(np.argmin(np.where(open_masks[pick], mu - 0.5 * sd, np.inf)))
 
                 alive[j] = False
-                cov = _kernel(b[j:j + 1], b, eta)[0] - v[:m, j] @ v[:m]
+                cov = _kernel(b[j:j + 1], b, eta, near)[0] - v[:m, j] @ v[:m]
                 spread = math.sqrt(max(float(var[j]), 0.0) + nug)
                 row = cov / spread
                 var = var - row * row
@@ -443,6 +495,8 @@ _options = {
 
 
 _X0 = {"x0": ("Configs to measure first, in order: one, or a list of them", None)}
+_PRIOR = {"prior": ("What is known beforehand: files, results, or two arrays", None)}
+_WEIGHS_PRIOR = True  # whether the search asks for func.prior_mean itself
 
 
 class _SearchEnded(BaseException):
@@ -579,6 +633,95 @@ def _index_by_value(searchspace):
         searchspace.tune_params = params
 
 
+def _know_prior(func, searchspace):
+    """Put what is known beforehand where a search finds it: func.prior_mean and func.prior_sd.
+
+    Both are arrays over searchspace.list (expected log of the cost over the median cost, and
+    its standard deviation; NaN where nothing is known), or None.
+    """
+    options = func.tuning_options.strategy_options
+    if "prior" in options:
+        func.prior_mean, func.prior_sd = _arrays_of(options["prior"], func, searchspace)
+    elif not hasattr(func, "prior_mean"):
+        func.prior_mean = func.prior_sd = None
+
+
+def _arrays_of(prior, func, searchspace):
+    try:
+        from llamea_tune.priors import prior_for_searchspace
+    except ImportError:
+        return _given_arrays(prior, searchspace)
+    runner, asked = func.runner, func.tuning_options
+    found = prior_for_searchspace(
+        prior,
+        searchspace,
+        objective=_first(asked.objective),
+        higher_is_better=_first(asked.objective_higher_is_better),
+        kernel_name=getattr(getattr(runner, "kernel_source", None), "kernel_name", ""),
+    )
+    if not getattr(runner, "quiet", True):
+        print(f"prior: {found.told if found else 'nothing is known of these configs'}")
+    return (found.mean, found.sd) if found else (None, None)
+
+
+def _first(value):
+    return value[0] if isinstance(value, (list, tuple)) else value
+
+
+def _given_arrays(prior, searchspace):
+    import warnings
+
+    import numpy as np
+
+    try:
+        mean, sd = (np.array(part, dtype=float) for part in prior)
+    except (TypeError, ValueError):
+        mean = sd = np.empty(0)
+    if mean.shape == sd.shape == (len(searchspace.list),):
+        return mean, sd
+    warnings.warn(
+        "the option prior is left out: where llamea-tune is not installed, it has to be "
+        "two arrays (mean, sd) over searchspace.list",
+        stacklevel=2,
+    )
+    return None, None
+
+
+def _start_from_prior(func, searchspace):
+    """Measure what a prior expects most of, while that pays, and give the costs by config.
+
+    Three configs drawn at random, in turns with the first, show what it is worth. It is
+    left there if its own are no better, and later where five in a row bring nothing new.
+    """
+    import random
+    from statistics import median
+
+    import numpy as np
+
+    if func.prior_mean is None:
+        return {}
+    mean = np.where(np.isfinite(func.prior_mean), func.prior_mean, 0.0)  # unknown: average
+    order = np.argsort(mean, kind="stable")
+    better = order[np.isfinite(func.prior_mean)[order] & (mean[order] < np.median(mean))]
+    costs, expected, drawn = {}, [], []
+
+    def measure(index):
+        config = searchspace.list[index]
+        costs[config] = func(_position(config, func))
+        return costs[config]
+
+    for index in better[:20]:
+        expected.append(measure(index))
+        if len(drawn) < 3:
+            drawn.append(measure(random.randrange(len(searchspace.list))))
+        elif not median(expected) < median(drawn):
+            break
+        in_vain = len(expected) - 1 - expected.index(min(expected))
+        if in_vain >= 5 or func.budget_spent_fraction > 0.5:
+            break
+    return costs
+
+
 def _accept_x0(search_class):
     """Let every search begin with the configs that a user gives as x0, whatever its code is.
 
@@ -600,13 +743,16 @@ def _accept_x0(search_class):
     def search_from_x0(self, func, searchspace):
         _index_by_value(searchspace)
         _use_workers(func)
+        _know_prior(func, searchspace)
         x0 = func.tuning_options.strategy_options.get("x0", getattr(self, "_x0", None))
-        if x0 is None:
+        configs = [] if x0 is None else _configs_of(x0, searchspace)
+        positions = [_position(config, func) for config in configs]
+        costs = dict(zip(configs, func.eval_all(positions), strict=True)) if configs else {}
+        if not _WEIGHS_PRIOR:
+            costs.update(_start_from_prior(func, searchspace))
+        if not costs:
             return search(self, func, searchspace)
-        configs = _configs_of(x0, searchspace)
-        costs = func.eval_all([_position(config, func) for config in configs])
-        order = sorted(range(len(configs)), key=costs.__getitem__)
-        space = _sampling_first([configs[number] for number in order], searchspace)
+        space = _sampling_first(sorted(costs, key=costs.__getitem__), searchspace)
         return search(self, func, space)
 
     if "x0" not in _options:
@@ -618,7 +764,9 @@ _accept_x0(MyOptimizer)
 
 
 def tune(searchspace, runner, tuning_options):
-    values = common.get_options(tuning_options.strategy_options, _options)
+    given = tuning_options.strategy_options
+    given = {key: value for key, value in given.items() if key != "prior"}
+    values = common.get_options(given, _options)
     hyperparameters = dict(zip(_options, values, strict=True))
     optimizer = MyOptimizer(**hyperparameters)
     kwargs = getattr(optimizer, "costfunc_kwargs", {"scaling": False, "snap": False})
@@ -638,7 +786,7 @@ def tune(searchspace, runner, tuning_options):
 
 tune.__doc__ = common.get_strategy_docstring(
     "llm_gen_best",
-    {**_X0, **_options},
+    {**_X0, **_PRIOR, **_options},
 )
 
 

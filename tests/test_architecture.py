@@ -14,6 +14,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 # What each room may import besides itself and the modules at the top of the package.
 MAY_IMPORT = {
     "spaces": set(),
+    "priors": {"spaces"},
     "runners": {"spaces", "recording"},
     "recording": {"spaces"},
     "sandbox": {"runners", "spaces"},
@@ -25,6 +26,7 @@ MAY_IMPORT = {
     "hpo": {"scoring", "execution", "sandbox", "runners", "spaces", "strategies"},
     "exporting": {"sandbox", "spaces"},
     "evolution": {
+        "priors",
         "proposals",
         "hpo",
         "exporting",

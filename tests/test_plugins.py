@@ -14,12 +14,13 @@ from llamea_tune.evolution.selection import SELECTIONS
 from llamea_tune.exceptions import SettingsError, SpaceFileError
 from llamea_tune.llm import LLMS
 from llamea_tune.llm.asking_options import LLMOptions
+from llamea_tune.priors import PRIORS, with_priors
 from llamea_tune.proposals import PROPOSERS
 from llamea_tune.report.files import REPORTS
 from llamea_tune.spaces.readers import READERS
 
 SITE = Path(__file__).with_name("third_party")
-REGISTRIES = (LLMS, PROPOSERS, SELECTIONS, READERS, REPORTS)
+REGISTRIES = (LLMS, PROPOSERS, SELECTIONS, READERS, REPORTS, PRIORS)
 
 
 @pytest.fixture
@@ -79,7 +80,9 @@ def test_a_benchmark_on_its_spaces_with_its_report(program, spaces, tmp_path):
 
 
 def test_names_are_listed_and_imported_when_asked_for(installed):
-    assert [registry.added() for registry in REGISTRIES] == [["speaker"], ["fixed"], ["oldest"], ["table"], ["txt"]]
+    assert [registry.added() for registry in REGISTRIES] == [
+        *(["speaker"], ["fixed"], ["oldest"], ["table"], ["txt"], ["flat"]),
+    ]
     assert "stranger" not in sys.modules
     for registry in REGISTRIES:
         assert all(name in registry and registry.load(name) for name in registry)
@@ -109,6 +112,11 @@ def test_options_are_checked_and_none_stands_for_the_default(installed):
     assert PROPOSERS.make("fixed", {"loud": None}).description == ""
     with pytest.raises(SettingsError, match="fixed takes no option 'silent'; it takes loud"):
         PROPOSERS.make("fixed", {"silent": 1})
+
+
+def test_its_prior_goes_by_its_name(installed, spaces):
+    (space,) = with_priors([load_space(spaces / "one.csv")], ["flat"], seed=3)
+    assert space.prior.told == "the same of all"
 
 
 def test_doctor_knows_it(installed):

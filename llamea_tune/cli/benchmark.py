@@ -11,6 +11,7 @@ import typer
 
 from llamea_tune.cli import live, options
 from llamea_tune.cli.console import err, print_json
+from llamea_tune.cli.known_beforehand import known_beforehand
 
 if TYPE_CHECKING:
     from llamea_tune.scoring.benchmark_events import Event, Observer
@@ -62,6 +63,7 @@ def benchmark(
     live_sample: live.Sample = 80,
     live_budget: live.Budget = None,
     live_recordings: live.Recordings = Path("live"),
+    prior: options.Prior = None,
     repeats: Annotated[int, typer.Option("--repeats", "-n", help="Runs of each strategy on each space.")] = 100,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
     baseline: options.Baseline = "exact",
@@ -151,7 +153,8 @@ def benchmark(
     reading = Reading(t1, objective, salvage)
     named = live.one_kind(spaces, reading, lives)
     try:
-        with opened_spaces(named, reading, live.sampling_lines(quiet=quiet)) as loaded:
+        with opened_spaces(named, reading, live.sampling_lines(quiet=quiet)) as there:
+            loaded = known_beforehand(there, prior, seed, quiet=quiet)
             progress = BenchmarkProgress(contenders, loaded, repeats, quiet=quiet)
             with progress, IohWriter(ioh) if ioh else nullcontext() as writer:
                 outcome = compare(

@@ -48,6 +48,7 @@ def evolve(
     live_sample: live.Sample = 80,
     live_budget: live.Budget = None,
     live_recordings: live.Recordings = Path("live"),
+    prior: options.Prior = None,
     proposer: Annotated[
         str,
         typer.Option(
@@ -122,6 +123,7 @@ def evolve(
         hpo_trials=hpo_trials,
         hpo_runs=hpo_runs,
         limits=options.limits(timeout),
+        prior=tuple(prior or ()),
     )
     lives = live.live_kernels(
         live_kernel,

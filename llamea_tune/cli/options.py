@@ -38,6 +38,15 @@ Salvage = Annotated[
     bool,
     typer.Option("--salvage", help="Use what is whole of files that are cut off, as a killed run may leave them."),
 ]
+Prior = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--prior",
+        help="What strategies are told of the spaces beforehand: others (the same kernel on the other devices among the "
+        "spaces), advice, none, or files of recordings or advice; may be repeated. For studies: shuffled, inverted.",
+        show_default=False,
+    ),
+]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, help="Runs at the same time; by default one per core.", show_default=False),

@@ -42,12 +42,14 @@ class RunProgress(LiveBar):
     def __call__(self, event: Event) -> None:
         """Take note of an event."""
         match event:
-            case RunStarted(run, settings, spaces, n_judged):
+            case RunStarted(run, settings, spaces, n_judged, told):
                 self.run, self.settings, self._n_spaces = run, settings, len(spaces)
                 self.show(total=settings.max_candidates, completed=n_judged)
                 if not (self.quiet or n_judged):
                     names = escape(", ".join(spaces))
                     err.print(f"run directory: [bold]{escape(str(run))}[/]   spaces: {names}", soft_wrap=True)
+                    for line in told:
+                        err.print(escape(line), soft_wrap=True)
             case GenerationStarted(generation, generations, asked):
                 stage = f"generation {generation + 1}/{generations}"
                 self.show(stage=stage, now=f"asking for {counted(asked, 'candidate')}")

@@ -11,6 +11,7 @@ import typer
 
 from llamea_tune.cli import options
 from llamea_tune.cli.console import duration, err, out, print_json
+from llamea_tune.cli.known_beforehand import known_beforehand
 
 if TYPE_CHECKING:
     from llamea_tune.candidate import HyperparameterValue
@@ -51,6 +52,7 @@ def tune(
     t1: options.T1 = None,
     objective: options.Objective = None,
     salvage: options.Salvage = False,
+    prior: options.Prior = None,
     trials: Annotated[int, typer.Option("--trials", "-n", help="Trials to make in all.")] = 100,
     repeats: Annotated[int, typer.Option(help="Runs on each space in a trial that is not stopped.")] = 10,
     final_repeats: Annotated[int, typer.Option(help="Runs on each space, on fresh seeds, to judge the gain.")] = 50,
@@ -100,7 +102,8 @@ def tune(
         check_name(export)
     directory = study or new_study(strategy)
     progress = TuneProgress(trials, quiet=quiet or as_json)
-    with opened_spaces(spaces or None, Reading(t1, objective, salvage)) as opened:
+    with opened_spaces(spaces or None, Reading(t1, objective, salvage)) as there:
+        opened = known_beforehand(there, prior, seed, quiet=quiet)
         if not quiet:
             err.print(f"study directory: [bold]{directory}[/]   spaces: {', '.join(space.name for space in opened)}")
         try:

@@ -24,6 +24,7 @@ from llamea_tune.evolution.tuning import make_tuner
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
 from llamea_tune.execution import LocalExecutor
 from llamea_tune.llm.asking_options import LLMOptions
+from llamea_tune.priors import with_priors
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
 from llamea_tune.scoring import Scorer
@@ -110,8 +111,15 @@ def run_spaces(
         opening = open_all(lives, on_sampled)
     else:
         opening = nullcontext([_loaded(record) for record in records] if given is None else given)
-    with opening as spaces:
+    settings = Settings.from_json(run.header()["settings"])
+    with opening as there:
+        spaces = with_priors(there, settings.prior, seed=settings.seed)
         for space, record in zip(spaces, records, strict=True):
+            if _fingerprint(space) != record.get("prior"):
+                raise RunDirectoryError(
+                    f"what is known beforehand of {record['name']} has changed since {run.path} was started; "
+                    "restore the files of its prior, or start a new run."
+                )
             if space.content_hash != record["content_hash"]:
                 raise RunDirectoryError(
                     f"{record['source']} has changed since {run.path} was started; restore it, or start a new run."
@@ -211,7 +219,9 @@ def carry_out(
     """
     with run.locked():
         settings = Settings.from_json(run.header()["settings"])
-        observe(RunStarted(run.path, settings, tuple(space.name for space in spaces), len(run.candidates())))
+        names = tuple(space.name for space in spaces)
+        told = tuple(f"{space.name}: {space.prior.told}" for space in spaces if space.prior)
+        observe(RunStarted(run.path, settings, names, len(run.candidates()), told))
         return _evolve(run, settings, spaces, jobs, proposer, allow_weak_sandbox, observe)
 
 
@@ -283,4 +293,9 @@ def _space_record(space: Space, reading: Reading) -> dict[str, Any]:
         "content_hash": space.content_hash,
         "configs": space.size,
         "live": space.opened_as,
+        "prior": _fingerprint(space),
     }
+
+
+def _fingerprint(space: Space) -> str | None:
+    return space.prior.fingerprint if space.prior else None

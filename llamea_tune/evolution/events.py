@@ -21,12 +21,14 @@ class RunStarted:
         settings: Its settings.
         spaces: Names of its training spaces.
         n_judged: Candidates that were judged before, where it goes on.
+        told: What is known of the spaces beforehand, a line for each that something is known of.
     """
 
     run: Path
     settings: Settings
     spaces: tuple[str, ...]
     n_judged: int
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ class Settings:
         hpo_trials: Trials to tune the hyperparameters of a surviving candidate with; 0 to tune none.
         hpo_runs: Runs that tuning may take in the whole run, confirmations included.
         limits: What one run of a candidate may use.
+        prior: What strategies are told of the spaces beforehand: names of priors, or files; none for nothing.
     """
 
     proposer: str = "offline"
@@ -66,6 +67,7 @@ class Settings:
     hpo_trials: int = 0
     hpo_runs: int = 2000
     limits: Limits = field(default_factory=Limits)
+    prior: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense.

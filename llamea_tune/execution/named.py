@@ -6,6 +6,9 @@ Tuner are no part of an algorithm but stand in for a budget that nobody set, and
 a time: `random_sample` stops after a tenth of the space, the greedy searches and `bayes_opt` after 100 evaluations, and
 `nsga2` and `nsga3` when they no longer improve.
 They get as many as the budget can pay for, unless their options say otherwise.
+
+What is known of a space beforehand reaches exported strategies as `func.prior_mean` and `func.prior_sd`. Kernel Tuner's own know no
+prior: those that begin at an `x0` get the config that is expected to be the best, the others nothing.
 """
 
 from __future__ import annotations
@@ -31,12 +34,13 @@ from llamea_tune.runners.strategy_run import Tunable, run_strategy
 from llamea_tune.runners.trace import RunResult, RunState
 from llamea_tune.sandbox.generators import owned_generators
 from llamea_tune.spaces.searchspace import build_searchspace
-from llamea_tune.spaces.space import Space
+from llamea_tune.spaces.space import ParamValue, Space
 from llamea_tune.strategies.written import NamedStrategy
 
 _LIMITED_BY_DEFAULT = frozenset(
     {"bayes_opt", "greedy_ils", "greedy_mls", "mls", "nsga2", "nsga3", "ordered_greedy_mls"}
 )
+_BEGIN_AT_X0 = frozenset({"basinhopping", "dual_annealing", "firefly_algorithm", "minimize", "pso", "skopt"})
 
 
 class PreparedSpace:
@@ -52,6 +56,14 @@ class PreparedSpace:
     def shortest_first_us(self) -> np.ndarray:
         """Clock after the quickest measurements of the space, one after the other; a sample stands for all configs."""
         return np.cumsum(np.sort(np.resize(measurement_times_us(self.space.known), self.space.size)))
+
+    @cached_property
+    def best_expected(self) -> list[ParamValue] | None:
+        """The config of the lowest cost by the space's prior; None where nothing is known."""
+        prior = self.space.prior
+        if prior is None or np.isnan(prior.mean).all():
+            return None
+        return list(self.space.param_config(int(np.nanargmin(prior.mean))))
 
     def most_evaluations(self, budget: RunBudget) -> int:
         """How many measurements a budget can pay for at most."""
@@ -112,6 +124,7 @@ def run_named(space: PreparedSpace, run: Run, limit_s: float | None = None) -> R
                 strategy_options=_options(space, named, budget),
                 seed=run.seed,
                 compute=compute,
+                prior=space.space.prior,
             )
     except LlameaTuneError:
         raise
@@ -144,6 +157,8 @@ def _positive(named: NamedStrategy, option: str) -> float:
 
 def _options(space: PreparedSpace, named: NamedStrategy, budget: RunBudget) -> dict[str, Any]:
     options = dict(named.options)
+    if named.name in _BEGIN_AT_X0 and space.best_expected is not None:
+        options.setdefault("x0", space.best_expected)
     if budget.max_fevals is not None and named.name != "brute_force":  # which refuses it
         options.setdefault("max_fevals", budget.max_fevals)
     elif named.name == "random_sample":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from pathlib import Path
 from string import Template
@@ -18,9 +19,18 @@ _TUNE = Template((Path(__file__).parent / "wrapper.py.template").read_text(encod
 
 def render_module(request: ExportRequest, code: CandidateCode) -> str:
     """Source of the standalone module: the candidate's code, Kernel Tuner's `_options` and `tune` around it."""
-    tune = _TUNE.substitute(name=request.name, class_name=code.class_name)
+    tune = _TUNE.substitute(name=request.name, class_name=code.class_name, weighs_prior=_weighs_prior(code))
     body = with_imports(code).strip("\n")
     return f"{_header(request)}\n{body}\n\n\n{_options(code)}{tune}"
+
+
+def _weighs_prior(code: CandidateCode) -> bool:
+    """Whether a candidate makes use of a prior by itself: it names the attribute where it finds one."""
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr == "prior_mean")
+        or (isinstance(node, ast.Constant) and node.value == "prior_mean")
+        for node in ast.walk(code.tree)
+    )
 
 
 def _header(request: ExportRequest) -> str:

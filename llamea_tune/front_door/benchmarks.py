@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import Contender, NamedStrategy, SandboxedCandidate, make_contender
 from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, opened_spaces
+from llamea_tune.priors import with_priors
 from llamea_tune.runners.open_live import OnSampled
 from llamea_tune.scoring.benchmark_events import Observer, ignore
 from llamea_tune.scoring.benchmarking import DEFAULT_STRATEGIES, Benchmark, BenchmarkSettings, run_benchmark
@@ -25,6 +26,7 @@ def benchmark(
     spaces: SpaceLike | Iterable[SpaceLike] | None = None,
     *,
     reading: Reading = AS_THEY_SAY,
+    prior: Sequence[str] = (),
     jobs: int | None = None,
     fresh: bool = False,
     allow_weak_sandbox: bool = False,
@@ -39,6 +41,7 @@ def benchmark(
         spaces: Files, folders, globs, names of bundled spaces, loaded spaces, or live kernels; by default all bundled
             spaces.
         reading: How the files of the spaces are read.
+        prior: What strategies are told of the spaces beforehand: names of `llamea_tune.priors.PRIORS`, or files.
         jobs: Runs at the same time; by default one per core.
         fresh: Whether to make all runs anew.
         allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
@@ -51,7 +54,8 @@ def benchmark(
     """
     chosen = BenchmarkSettings(**settings)
     contenders = as_contenders(strategies)
-    with opened_spaces(spaces, reading, on_sampled) as opened:
+    with opened_spaces(spaces, reading, on_sampled) as there:
+        opened = with_priors(there, prior, seed=chosen.seed)
         n_jobs = default_jobs(opened) if jobs is None else jobs
         if any(space.opened_as for space in opened):
             if fresh:

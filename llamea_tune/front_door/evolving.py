@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import make_contender
 from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, first_spaces, opened_spaces
 from llamea_tune.llm.asking_options import LLMOptions
+from llamea_tune.priors import resolved, with_priors
 from llamea_tune.proposals import OFFLINE, Proposer, make_proposer
 from llamea_tune.runners.open_live import OnSampled
 from llamea_tune.scoring import space_budget
@@ -59,11 +61,13 @@ def evolve(
     """
     own = None if isinstance(proposer, str) else proposer
     chosen = Settings(proposer=proposer if isinstance(proposer, str) else proposer.name, **settings)
+    chosen = replace(chosen, prior=resolved(chosen.prior))
     if own is not None and chosen.llm.given():
         raise SettingsError("llm is for proposers that are named; set up one's own instead", fields=("llm",))
     for strategy in chosen.final_strategies:
         make_contender(strategy)  # refuses what it does not know now, rather than after the evolution
-    with opened_spaces(first_spaces() if spaces is None else spaces, reading, on_sampled) as opened:
+    with opened_spaces(first_spaces() if spaces is None else spaces, reading, on_sampled) as there:
+        opened = with_priors(there, chosen.prior, seed=chosen.seed)
         for space in opened:
             space_budget(space)  # nor start what cannot be scored on
         if own is None:

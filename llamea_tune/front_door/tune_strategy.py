@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_
 from llamea_tune.front_door.tune_source import DeclaredRanges, TuneSource, find_source
 from llamea_tune.hpo import Rescored, StudyResult, StudySettings, TrialDone, rescore
 from llamea_tune.hpo import tune as make_study
+from llamea_tune.priors import with_priors
 from llamea_tune.scoring import Scorer
 from llamea_tune.spaces import Reading, Space
 
@@ -69,6 +70,7 @@ def tune(
     study: str | Path | None = None,
     final_repeats: int = 50,
     reading: Reading = AS_THEY_SAY,
+    prior: Sequence[str] = (),
     jobs: int | None = None,
     allow_weak_sandbox: bool = False,
     observe: Observer = _ignore,
@@ -84,6 +86,7 @@ def tune(
         study: Study directory, new or to go on with; by default `studies/<strategy>-<date>-<time>`.
         final_repeats: Runs on each space, on fresh seeds, to judge the gain.
         reading: How the files of the spaces are read.
+        prior: What the strategy is told of the spaces beforehand: names of `llamea_tune.priors.PRIORS`, or files.
         jobs: Runs at the same time; by default one per core.
         allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
         observe: Told of the progress.
@@ -98,10 +101,10 @@ def tune(
     source = strategy if isinstance(strategy, TuneSource) else find_source(strategy, ranges)
     directory = new_study(source.tunable.contender.label) if study is None else Path(study)
     with (
-        opened_spaces(spaces, reading) as opened,
+        opened_spaces(spaces, reading) as there,
         LocalExecutor(
-            opened,
-            jobs=default_jobs(opened) if jobs is None else jobs,
+            opened := with_priors(there, prior, seed=chosen.seed),
+            jobs=default_jobs(there) if jobs is None else jobs,
             limits=chosen.limits,
             allow_weak=allow_weak_sandbox,
         ) as executor,

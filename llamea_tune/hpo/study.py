@@ -210,7 +210,11 @@ def _header(tunable: TunableContender, spaces: Sequence[Space], settings: StudyS
         **what,
         "defaults": dict(tunable.defaults),
         "ranges": {name: asdict(entry) for name, entry in tunable.ranges.items()},
-        "spaces": [{"name": space.name, "content_hash": space.content_hash} for space in spaces],
+        "spaces": [
+            {"name": space.name, "content_hash": space.content_hash}
+            | ({"prior": space.prior.fingerprint} if space.prior else {})
+            for space in spaces
+        ],
         **{name: value for name, value in asdict(settings).items() if name not in ("trials", "limits")},
         # named_s is free to change
         "limits": {name: value for name, value in asdict(settings.limits).items() if name != "named_s"},

@@ -84,6 +84,7 @@ def _space_json(space: Space, scale: SpaceScale) -> dict[str, Any]:
         "valid": round(float(space.known.valid.mean()) * space.size),
         "evaluations": scale.budget.evaluations,
         "time_limit_s": scale.budget.time_limit_us / 1e6,
+        **({"prior": space.prior.told} if space.prior else {}),
     }
 
 

@@ -8,17 +8,19 @@ come from a `Channel`; so the same few lines serve the trusted process and the s
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
 from kernel_tuner.searchspace import Searchspace
 
-from llamea_tune.kernel_tuner_internals import Options, StopCriterionReached
+from llamea_tune.kernel_tuner_internals import CostFunc, Options, StopCriterionReached
 from llamea_tune.runners.channel import Channel
 from llamea_tune.runners.channel_runner import ChannelBudget, ChannelRunner
 from llamea_tune.runners.compute import ComputeClock
 from llamea_tune.runners.evaluation import lean_evaluation
+from llamea_tune.spaces.prior import Prior
 
 
 class Tunable(Protocol):
@@ -38,6 +40,7 @@ def run_strategy(
     strategy_options: Mapping[str, Any] | None = None,
     seed: int,
     compute: ComputeClock | None = None,
+    prior: Prior | None = None,
 ) -> None:
     """Run a strategy to its end on the strategy's side of a channel.
 
@@ -53,6 +56,7 @@ def run_strategy(
         strategy_options: As for `kernel_tuner.tune_kernel`.
         seed: Seed of the global generators, 0 to 2**32 - 1.
         compute: Measures the strategy's own compute, where that is wanted.
+        prior: What is known of the configs beforehand; strategies find it in `func.prior_mean` and `func.prior_sd`.
 
     Raises:
         Exception: Whatever the strategy raises, except Kernel Tuner's `StopCriterionReached`.
@@ -78,7 +82,7 @@ def run_strategy(
         **limits,
     )
     runner = ChannelRunner(searchspace, channel, objective, compute)
-    with lean_evaluation():
+    with lean_evaluation(), _known_beforehand(prior):
         if compute is not None:
             compute.resume()
         try:
@@ -88,3 +92,14 @@ def run_strategy(
         finally:
             if compute is not None:
                 compute.pause()
+
+
+@contextmanager
+def _known_beforehand(prior: Prior | None) -> Iterator[None]:
+    """Let every cost function have the arrays of a prior, copies that the strategy may change; None where there is none."""
+    CostFunc.prior_mean = None if prior is None else prior.mean.copy()
+    CostFunc.prior_sd = None if prior is None else prior.sd.copy()
+    try:
+        yield
+    finally:
+        del CostFunc.prior_mean, CostFunc.prior_sd

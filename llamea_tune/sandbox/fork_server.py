@@ -31,6 +31,7 @@ from llamea_tune.sandbox.descendants import end_group, reap_orphans
 from llamea_tune.sandbox.guest import run_candidate
 from llamea_tune.sandbox.sandboxed import Limits
 from llamea_tune.sandbox.wire import receive_frame, send_frame
+from llamea_tune.spaces.prior import Prior
 from llamea_tune.spaces.searchspace import build_searchspace
 
 SETUP_FAILED = 70  # exit status of a guest whose walls could not be put up
@@ -40,10 +41,11 @@ _PRELOADED = re.compile(r"(numpy|scipy|sklearn)(\.(?!tests?\b|conftest\b|setup\b
 
 @dataclass(frozen=True)
 class _Outline:
-    """A search space as a candidate may know it: no name, no costs, no times."""
+    """A search space as a candidate may know it: no name, no costs, no times; but what is known of it beforehand."""
 
     tune_params: dict[str, tuple[Any, ...]]
     value_indices: np.ndarray[Any, np.dtype[np.uint16]]
+    prior: Prior | None
 
 
 class ForkServer:
@@ -77,10 +79,11 @@ class ForkServer:
 
     def _run(self, order: dict[str, Any], fds: list[int]) -> None:
         searchspace = self._warm_up(order["space"], order["imports"])
+        prior = self._outlines[order["space"]].prior
         limits = Limits(**order["limits"])
         pid = os.fork()
         if pid == 0:
-            self._become_guest(limits, searchspace, *fds)
+            self._become_guest(limits, searchspace, prior, *fds)
         for fd in fds:
             os.close(fd)
         send_frame(self._control, {"pid": pid})
@@ -102,14 +105,16 @@ class ForkServer:
             gc.freeze()
         return self._searchspaces[number]
 
-    def _become_guest(self, limits: Limits, searchspace: Searchspace, to_host: int, from_host: int) -> NoReturn:
+    def _become_guest(
+        self, limits: Limits, searchspace: Searchspace, prior: Prior | None, to_host: int, from_host: int
+    ) -> NoReturn:
         status = SETUP_FAILED
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             to_host, from_host = self._confinement.apply(limits, (to_host, from_host))
             status = 0
-            run_candidate(searchspace, to_host, from_host)
+            run_candidate(searchspace, prior, to_host, from_host)
         except BaseException:
             if status == SETUP_FAILED:
                 traceback.print_exc()
@@ -181,8 +186,12 @@ def _read_outlines(descriptions: list[dict[str, Any]], tail: bytes) -> Iterable[
         end = start + 2 * n_configs * n_params
         value_indices = np.frombuffer(tail[start:end], dtype="<u2").reshape(n_configs, n_params)
         tune_params = {name: tuple(values) for name, values in description["tune_params"]}
-        yield _Outline(tune_params, value_indices)
-        start = end
+        start, prior = end, None
+        if description["prior"]:
+            start = end + 16 * n_configs
+            mean, sd = np.frombuffer(tail[end:start], dtype="<f8").reshape(2, n_configs)
+            prior = Prior(mean, sd, "")
+        yield _Outline(tune_params, value_indices, prior)
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ from llamea_tune.sandbox.wire import (
     read_assignment,
     unpack_reply,
 )
+from llamea_tune.spaces.prior import Prior
 
 _FILE = "<candidate>"
 _MODULE = "candidate"
@@ -82,11 +83,12 @@ class PipeChannel:
             self.tell(Mark.UNPAID)
 
 
-def run_candidate(searchspace: Searchspace, to_host: int, from_host: int) -> None:
+def run_candidate(searchspace: Searchspace, prior: Prior | None, to_host: int, from_host: int) -> None:
     """Ask for an assignment, run it to its end, and tell the host how it ended.
 
     Args:
         searchspace: The search space to run it on.
+        prior: What it is told of its configs beforehand.
         to_host: Pipe to write requests to.
         from_host: Pipe to read replies from.
     """
@@ -97,7 +99,12 @@ def run_candidate(searchspace: Searchspace, to_host: int, from_host: int) -> Non
         own_generators(assignment.seed)
         optimizer = _load(assignment.code, assignment.class_name)(**assignment.hyperparameters)
         run_strategy(
-            OptAlgWrapper(optimizer), searchspace, channel, objective=assignment.objective, seed=assignment.seed
+            OptAlgWrapper(optimizer),
+            searchspace,
+            channel,
+            objective=assignment.objective,
+            seed=assignment.seed,
+            prior=prior,
         )
     except MemoryError:
         channel.tell(Mark.OUT_OF_MEMORY)

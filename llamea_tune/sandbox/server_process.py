@@ -300,8 +300,15 @@ def _describe(spaces: Sequence[Space]) -> tuple[dict[str, Any], bytes]:
         {
             "tune_params": [[name, list(values)] for name, values in space.tune_params.items()],
             "shape": space.value_indices.shape,
+            "prior": space.prior is not None,
         }
         for space in spaces
     ]
-    tail = b"".join(space.value_indices.astype("<u2").tobytes() for space in spaces)
-    return {"spaces": outlines}, tail
+    return {"spaces": outlines}, b"".join(map(_pack_arrays, spaces))
+
+
+def _pack_arrays(space: Space) -> bytes:
+    packed = space.value_indices.astype("<u2").tobytes()
+    if space.prior is not None:
+        packed += space.prior.mean.astype("<f8").tobytes() + space.prior.sd.astype("<f8").tobytes()
+    return packed

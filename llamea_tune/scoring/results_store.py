@@ -83,6 +83,7 @@ def runs_key(
         "seed": seed,
         "charged": charged,
         "target": target,
+        "prior": space.prior.fingerprint if space.prior else None,
         "versions": package_versions(),
         "sources": [_sources_digest("kernel_tuner"), _sources_digest("llamea_tune")],
     }

@@ -15,7 +15,7 @@ from llamea_tune.spaces.space_file import FileKind, file_kind
 from llamea_tune.spaces.t1_file import read_t1
 
 _SUFFIXES = (".json.gz", ".json")
-_PLAIN_FOLDERS = frozenset({"caches", "cachefiles"})
+PLAIN_FOLDERS = frozenset({"caches", "cachefiles"})
 _LEVELS_UP = 3
 _LARGEST_T1 = 1 << 20
 _T4_MARKS = ("_T4", "-T4", ".T4", "_t4", "-t4", ".t4")
@@ -38,7 +38,7 @@ def plain_stem(path: Path) -> str:
 def kernel_folder(path: Path) -> str:
     """Name of the folder that a file belongs to, which is above one called `caches`."""
     parents = path.absolute().parents
-    return next((folder.name for folder in parents if folder.name not in _PLAIN_FOLDERS), "")
+    return next((folder.name for folder in parents if folder.name not in PLAIN_FOLDERS), "")
 
 
 def space_name(path: Path) -> str:

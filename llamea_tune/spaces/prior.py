@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,3 +33,8 @@ class Prior:
             raise ValueError(f"a prior needs two arrays of one length, got {self.mean.shape} and {self.sd.shape}")
         if not np.array_equal(np.isnan(self.mean), np.isnan(self.sd)) or np.any(self.sd <= 0):
             raise ValueError("a prior needs a standard deviation above 0 exactly where it has a mean")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of both arrays, which is all of it that a run depends on."""
+        return hashlib.sha256(self.mean.tobytes() + self.sd.tobytes()).hexdigest()

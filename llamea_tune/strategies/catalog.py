@@ -77,15 +77,16 @@ class StrategyInfo:
 
     @cached_property
     def options_and_x0(self) -> dict[str, StrategyOption]:
-        """Its own options, and `x0` where it is an exported strategy that takes configs to begin with.
+        """Its own options, and `x0` and `prior` where it is an exported strategy that takes configs to begin with.
 
         Raises:
             MissingDependencyError: See `options`.
             StrategyError: See `options`.
         """
         strategy = strategy_map.get(self.name)
-        start = getattr(strategy.load(), "_X0", {}) if isinstance(strategy, GeneratedStrategy) else {}
-        return {**self.options, **{name: StrategyOption(*option) for name, option in start.items()}}
+        module = strategy.load() if isinstance(strategy, GeneratedStrategy) else None
+        shared = {**getattr(module, "_X0", {}), **getattr(module, "_PRIOR", {})}
+        return {**self.options, **{name: StrategyOption(*option) for name, option in shared.items()}}
 
 
 def catalog() -> list[StrategyInfo]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -74,4 +75,24 @@ def synthetic_space(
         has_times=True,
         content_hash=hashlib.sha256(indices.tobytes() + costs.tobytes() + stage_times_ms.tobytes()).hexdigest(),
         source="synthetic",
+    )
+
+
+def on_another_device(space: RecordedSpace, seed: int, *, device_name: str, noise: float = 0.1) -> RecordedSpace:
+    """The same kernel as if measured on another device: twice as slow, and not quite alike.
+
+    Args:
+        space: The space.
+        seed: Seed of how they differ.
+        device_name: Name of the device, and of the space.
+        noise: Standard deviation of the logarithm of what they differ by.
+    """
+    rng = np.random.default_rng(seed)
+    return replace(
+        space,
+        name=f"{space.name.partition('/')[0]}/{device_name}",
+        device_name=device_name,
+        costs=space.costs * 2.0 * np.exp(rng.normal(0.0, noise, space.size)),
+        content_hash=hashlib.sha256(f"{space.content_hash} {seed} {device_name} {noise}".encode()).hexdigest(),
+        source=f"{device_name}.json",
     )

@@ -7,6 +7,7 @@ import numpy as np
 from llamea_tune.exceptions import SpaceFileError
 from llamea_tune.llm import Completion
 from llamea_tune.proposals import Proposal
+from llamea_tune.spaces.prior import Prior
 from llamea_tune.spaces.readers import SpaceReader
 from llamea_tune.spaces.recording import Recording
 
@@ -95,3 +96,7 @@ table = SpaceReader(lambda path, salvage: path.suffix == ".csv", read_table)
 def text(outcome, spaces, *, timings):
     names = ", ".join(space.name for space in spaces)
     return "".join(f"{row.label} on {names}\n" for row in outcome.rows).encode()
+
+
+def flat(space, spaces, seed):
+    return Prior(np.zeros(space.size), np.ones(space.size), "the same of all")

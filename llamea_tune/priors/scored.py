@@ -1,0 +1,72 @@
+"""Give spaces that are to be scored their priors, none of which knows the space's own measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from llamea_tune.exceptions import PriorError
+from llamea_tune.priors.combine import combine
+from llamea_tune.priors.configs import Configs
+from llamea_tune.priors.evidence import Evidence, leave_out
+from llamea_tune.priors.files import read_files
+from llamea_tune.priors.leaks import reason_to_refuse
+from llamea_tune.priors.named import NONE, PRIORS
+from llamea_tune.spaces.prior import Prior
+from llamea_tune.spaces.space import Space
+
+
+def with_priors(spaces: Sequence[Space], prior: Sequence[str], *, seed: int) -> list[Space]:
+    """The spaces with what is known of them beforehand.
+
+    Args:
+        spaces: The spaces.
+        prior: Names of `PRIORS`, or files, folders and globs; several are combined. Without any, and for `"none"`, the spaces
+            keep what they have.
+        seed: Seed of those that are random.
+
+    Raises:
+        PriorError: A prior is unknown, or there is nothing known of any of the spaces.
+    """
+    chosen = [spec for spec in prior if spec != NONE]
+    if not chosen:
+        return list(spaces)
+    for spec in chosen:
+        if spec not in PRIORS and not _is_path(spec):
+            names = ", ".join([*sorted(PRIORS), NONE])
+            raise PriorError(f"the prior {spec!r} is neither a file nor known; choose one of {names}, or name files")
+    known = [replace(space, prior=_prior(space, spaces, chosen, seed)) for space in spaces]
+    if all(space.prior is None for space in known):
+        raise PriorError(
+            f"the prior {', '.join(chosen)} tells nothing of any of the spaces; name recordings of the same kernels "
+            "on other devices, or leave it out",
+            fields=("prior",),
+        )
+    return known
+
+
+def resolved(prior: Sequence[str]) -> tuple[str, ...]:
+    """The same with absolute paths, so that they are found again from another folder."""
+    return tuple(spec if spec in PRIORS or spec == NONE else str(Path(spec).absolute()) for spec in prior)
+
+
+def _is_path(spec: str) -> bool:
+    return Path(spec).exists() or any(mark in spec for mark in "*?[")
+
+
+def _prior(space: Space, spaces: Sequence[Space], chosen: Sequence[str], seed: int) -> Prior | None:
+    made = [PRIORS.load(spec)(space, spaces, seed) for spec in chosen if spec in PRIORS]
+    evidence = Evidence()
+    for spec in chosen:
+        if spec not in PRIORS:
+            read = read_files(spec, space.objective)
+            evidence.priors += read.priors
+            for recording in read.recordings:
+                refused = reason_to_refuse(space, recording)
+                if refused is None:
+                    evidence.recordings.append(recording)
+                else:
+                    leave_out(PriorError(refused))
+    made.append(evidence.prior(Configs.of_space(space)))
+    return combine([prior for prior in made if prior is not None])

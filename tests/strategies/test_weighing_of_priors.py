@@ -1,0 +1,110 @@
+"""Exported strategies make use of a prior that is right, and lose little by one that is not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from kernel_tuner.interface import strategy_map
+
+from llamea_tune.execution.named import PreparedSpace
+from llamea_tune.runners.meter import Meter, RunBudget
+from llamea_tune.runners.strategy_run import run_strategy
+from llamea_tune.spaces.prior import Prior
+from llamea_tune.spaces.space import FailureKind
+from llamea_tune.strategies import GeneratedStrategy
+from llamea_tune.testing.synthetic_spaces import synthetic_space
+
+SPACE = synthetic_space(1)
+TRUE = np.log(SPACE.costs / np.nanmedian(SPACE.costs))
+BEST = int(np.nanargmin(TRUE))
+EXPECTED = np.where(np.isnan(TRUE), 1.0, TRUE) + np.random.default_rng(1).normal(0.0, 0.1, SPACE.size)
+SD = np.full(SPACE.size, 0.1)
+BEFORE = [
+    int(number)
+    for number in "413 292 968 741 8 203 838 704 744 730 788 542 743 692 727 640 629 45 260 356 358 257 789 258 244".split()
+]
+"""What `llm_gen_best` measured under seed 3 before it knew of priors."""
+
+
+@pytest.fixture(params=["llm_gen_best", "one that knows no prior"])
+def strategy(request):
+    if request.param == "llm_gen_best":
+        return strategy_map[request.param]
+    return GeneratedStrategy("annealing", request.getfixturevalue("exported").code_path, bundled=False)
+
+
+def numbers(strategy, mean=None, sd=SD, *, space=SPACE, seed=3, max_fevals=25, **options):
+    """Numbers of the configs that a strategy measures, in order."""
+    prepared, known = PreparedSpace(space), None if mean is None else Prior(mean, sd, "as told")
+    meter = Meter(prepared.runner, RunBudget(max_fevals=max_fevals))
+    run_strategy(strategy, prepared.searchspace, meter, strategy_options=options, seed=seed, prior=known)
+    return meter.trace().indices.tolist()
+
+
+def excess(strategy, mean=None):
+    """How much dearer than the best config the best one so far is, as a logarithm, on average over runs."""
+    seeds = range(3 if strategy.load()._WEIGHS_PRIOR else 16)  # the other is quick, and its luck varies
+    runs = [TRUE[numbers(strategy, mean, seed=seed)] for seed in seeds]
+    return np.mean([np.fmin.accumulate(costs)[1:] for costs in runs]) - TRUE[BEST]
+
+
+def test_without_a_prior_llm_gen_best_is_what_it_was():
+    assert numbers(strategy_map["llm_gen_best"]) == BEFORE
+
+
+@pytest.mark.parametrize("mean", [np.full(SPACE.size, np.nan), np.zeros(SPACE.size)], ids=["unknown", "all alike"])
+def test_a_prior_that_says_nothing_changes_nothing(strategy, mean):
+    sd = np.where(np.isnan(mean), np.nan, 1.0)
+    assert numbers(strategy, mean, sd) == numbers(strategy)
+
+
+def test_the_best_expected_comes_first_down_to_a_budget_of_one(strategy):
+    first = int(np.argmin(EXPECTED))
+    assert numbers(strategy, EXPECTED, max_fevals=1) == [first]
+    assert numbers(strategy, EXPECTED)[0] == first
+
+
+def test_one_known_config_is_enough(strategy):
+    mean, sd = np.full(SPACE.size, np.nan), np.full(SPACE.size, np.nan)
+    mean[BEST], sd[BEST] = -0.5, 0.3
+    assert numbers(strategy, mean, sd)[0] == BEST
+    mean[BEST] = 0.5  # a bad one
+    assert numbers(strategy, mean, sd)[0] != BEST
+
+
+def test_what_is_right_saves_much_and_what_is_wrong_costs_little(strategy):
+    unknown = excess(strategy)
+    assert excess(strategy, EXPECTED) < 0.5 * unknown
+    for wrong in (np.random.default_rng(2).permutation(EXPECTED), -EXPECTED):
+        assert excess(strategy, wrong) < unknown + 0.15
+
+
+def test_all_that_is_known_fails(strategy):
+    known = np.arange(0, SPACE.size, 40)
+    costs, failures = SPACE.costs.copy(), SPACE.failures.copy()
+    costs[known], failures[known] = np.nan, FailureKind.RUNTIME
+    mean, sd = np.full(SPACE.size, np.nan), np.full(SPACE.size, np.nan)
+    mean[known], sd[known] = np.linspace(-1.0, -0.1, len(known)), 0.3
+    measured = numbers(strategy, mean, sd, space=replace(SPACE, costs=costs, failures=failures))
+    assert np.isfinite(costs[measured]).sum() > 5
+
+
+def test_one_config(strategy):
+    params = {"block_size_x": (16,), "unroll": (True,), "method": ("a",)}
+    space = synthetic_space(1, tune_params=params, kept=1.0, failing=0.0)
+    assert numbers(strategy, np.array([-0.5]), np.array([0.1]), space=space) == [0]
+
+
+def test_x0_comes_before_the_prior(strategy):
+    start = int(np.nanargmax(TRUE))
+    measured = numbers(strategy, EXPECTED, max_fevals=5, x0=list(SPACE.param_config(start)))
+    assert measured[0] == start
+    assert int(np.argmin(EXPECTED)) in measured[1:]
+
+
+def test_only_what_asks_for_a_prior_is_left_to_weigh_it(exported):
+    def weighs(strategy):
+        return strategy.load()._WEIGHS_PRIOR
+
+    assert weighs(strategy_map["llm_gen_best"])
+    assert not weighs(GeneratedStrategy("annealing", exported.code_path, bundled=False))
