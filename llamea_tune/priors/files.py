@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -11,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llamea_tune._registry import Registry
-from llamea_tune.exceptions import LlameaTuneError, PriorError, SpaceFileWarning
+from llamea_tune.exceptions import LlameaTuneError, PriorError, SpaceFileError, SpaceFileWarning
 from llamea_tune.priors.defaults import prior_of_defaults
 from llamea_tune.priors.evidence import Evidence, leave_out
 from llamea_tune.spaces.find import find_space_files, space_name
 from llamea_tune.spaces.load import load_space
 from llamea_tune.spaces.prior import Prior
-from llamea_tune.spaces.space import ParamValue
+from llamea_tune.spaces.space import ParamValue, RecordedSpace
 from llamea_tune.spaces.space_file import FileKind, file_kind, open_json
 
 _MARK = "llamea_tune_"
@@ -67,7 +68,16 @@ def _read(path: Path, objective: str, evidence: Evidence) -> None:
         evidence.priors.append(lambda configs: prior_of_defaults(path, configs))
     else:
         with warnings.catch_warnings(action="ignore", category=SpaceFileWarning):  # told where the space itself is used
-            evidence.recordings.append(load_space(path, name=space_name(path), objective=objective))
+            evidence.recordings.append(_recording(path, objective))
+
+
+def _recording(path: Path, objective: str) -> RecordedSpace:
+    """Read as the file says where that will do, so that what was compiled of it for other ends is used again."""
+    with suppress(SpaceFileError):
+        recording = load_space(path, name=space_name(path))
+        if recording.objective == objective:
+            return recording
+    return load_space(path, name=space_name(path), objective=objective)
 
 
 def _paths(spec: str | Path) -> list[Path]:
