@@ -165,6 +165,8 @@ def test_a_ratio_is_inverted_where_more_is_better():
     ("change", "reason"),
     [
         ({"kernel_name": "gemm"}, "'gemm', not 'synthetic'"),
+        ({"objective": "energy"}, "tells of 'energy', minimised, not of 'time', minimised"),
+        ({"higher_is_better": True}, "tells of 'time', maximised, not of 'time', minimised"),
         ({"tune_params": {f"p{n}": v for n, v in enumerate(HERE.tune_params.values())}}, "shares only 0 of 12 tunable"),
     ],
 )
