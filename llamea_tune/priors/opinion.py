@@ -141,7 +141,7 @@ def _where(expression: str, tune_params: TuneParams, value_indices: NDArray[np.i
         _holds(expression, {names[c]: values[c][i] for c, i in zip(columns, row, strict=True)})
         for row in combinations.tolist()
     ]
-    return np.array(holds, dtype=bool)[which.reshape(-1)]
+    return np.asarray(np.array(holds, dtype=bool)[which.reshape(-1)])
 
 
 def _holds(expression: str, config: Mapping[str, ParamValue]) -> bool:
