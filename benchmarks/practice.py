@@ -7,7 +7,7 @@ thread, unrolling, vector width, staging in shared memory, padding, the read-onl
 middle of their ranges. For each kernel, their weights are fitted (ridge regression on the standardised logarithm of the cost)
 on the recordings of all other kernels; kernels that share a name up to what is behind `_` count as one. It takes a minute.
 
-Columns: the rank correlation of what is expected with the recorded costs; scores (0 is random search) of measuring all configs
+Columns: the standard deviation of the logarithm of the cost; the rank correlation of what is expected with the recorded costs; scores (0 is random search) of measuring all configs
 in the expected order, of random search among the best expected quarter first, and after the best expected dozen; the optimum
 over the best of that dozen, and over the best of a dozen drawn at random (1: the optimum is among them).
 """
@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 N_RANDOM = 40
 DOZEN = 12
 RIDGE = 0.1
-COLUMNS = ("space", "rank corr.", "order", "best quarter", "after a dozen", "best", "at random")
+COLUMNS = ("space", "spread", "rank corr.", "order", "best quarter", "after a dozen", "best", "at random")
 
 _FLAGS = {"staged": r"shmem|shared|^S[AB]$|staged", "padded": "padding", "read_only": "read_only"}
 
@@ -135,6 +135,7 @@ def row(scorer: OrderScorer, expected: Array) -> dict[str, Any]:
 
     return {
         "space": scorer.space.name,
+        "spread": float(scorer.log_costs()[scorer.space.valid].std()),
         "rank corr.": float(spearmanr(expected, scorer.log_costs()).statistic),
         "order": scorer.score(order),
         "best quarter": scorer.score(*in_parts(size // 4, first_in_order=False)),

@@ -10,6 +10,7 @@ from typing import Any
 
 from llamea_tune.advising.brief import KernelBrief
 from llamea_tune.exceptions import AdviceError
+from llamea_tune.kernel_tuner_internals import objective_default_map
 from llamea_tune.spaces import Reading, find_t1, load_space, param_configs
 from llamea_tune.spaces.find import kernel_folder, plain_stem
 from llamea_tune.spaces.space_file import FileKind, file_kind, open_json
@@ -23,7 +24,8 @@ def read_brief(path: Path, reading: Reading | None = None, problem_size: tuple[i
 
     Args:
         path: A kernel folder, its T1 file, or a recording: a Kernel Tuner cache or a T4 file.
-        reading: How a recording is read; its `t1` is also the description where none lies beside it.
+        reading: How a recording is read; its `t1` is also the description where none lies beside it. Of an objective
+            that only a T1 file speaks for, Kernel Tuner knows whether it is maximised; where it does not, it is minimised.
         problem_size: Told instead of the recorded one; sizes that belong to the other are then left out.
 
     Raises:
@@ -32,7 +34,11 @@ def read_brief(path: Path, reading: Reading | None = None, problem_size: tuple[i
     reading = reading or Reading()
     path = description_of(path)
     if file_kind(path, salvage=reading.salvage) is FileKind.T1:
-        return _from_t1(path, path.stem, problem_size)
+        if reading.t1 is not None or reading.salvage:
+            raise AdviceError(f"{path} is itself a T1 description; leave out t1 and salvage", fields=("t1", "salvage"))
+        objective = reading.objective or KernelBrief.objective
+        brief = _from_t1(path, path.stem, problem_size)
+        return replace(brief, objective=objective, higher_is_better=objective_default_map.get(objective, False))
     t1 = reading.t1 or find_t1(path, salvage=reading.salvage)
     space = load_space(path, t1=t1, objective=reading.objective, salvage=reading.salvage)
     brief = KernelBrief(kernel_folder(path), space.kernel_name, space.tune_params)

@@ -21,8 +21,8 @@ from llamea_tune.wording import counted
 KEY = "llamea_tune_advice"
 VERSION = 1
 
-NAMED_SD = 0.4
-OTHER_SD = 0.6
+NAMED_SD = 0.35
+OTHER_SD = 0.5
 SHRINKAGE = 0.5
 
 _FOLDER = "advice"
@@ -68,11 +68,11 @@ class Advice:
         and shrunk. None of these is expected to be better than the last that was named, which would else have been
         named itself. Where nothing was said, nothing is known.
 
-        The numbers are choices, not fits. Costs of tuned spaces commonly lie 0.4 to 0.8 around their median (standard
-        deviation of the logarithm): that is what one does not know of a config that nothing is known of, hence 0.6
-        (`OTHER_SD`) where there are but effects. Named configs were thought of one by one: 0.4 (`NAMED_SD`), still wide
-        enough for one or two measurements to overrule. Effects that are guessed one by one and added up exaggerate,
-        hence half of their sum (`SHRINKAGE`).
+        The numbers are choices, not fits. The logarithms of costs in recorded spaces have standard deviations from 0.1 to
+        0.9, about 0.4 in the middle (`benchmarks/practice.py` prints them): so little is known of a config of which nothing
+        is known. Effects take little off that, and a space may be wider than most, hence 0.5 (`OTHER_SD`). Named configs
+        were thought of one by one, but a guess stays a guess that one or two measurements may overrule: 0.35 (`NAMED_SD`).
+        Effects that are guessed one by one and added up exaggerate, hence half of their sum (`SHRINKAGE`).
 
         Args:
             tune_params: Values of each tunable parameter, in order.

@@ -68,13 +68,12 @@ class Opinion:
             tune_params: Values of each tunable parameter, in order.
             value_indices: Shape `(size, n_params)`: index of each config's values.
         """
-        index_of = {tuple(row): number for number, row in enumerate(value_indices.tolist())}
         found: dict[int, float] = {}
         dearest = 0.0
         for entry in self.configs:
             dearest = max(dearest, entry.cost)
-            number = index_of.get(tuple(_indices(entry.config, tune_params)))
-            if number is not None:
+            is_it = (value_indices == np.array(_indices(entry.config, tune_params))).all(axis=1)
+            for number in np.flatnonzero(is_it).tolist():
                 found.setdefault(number, dearest)
         return list(found.items())
 

@@ -14,6 +14,7 @@ from llamea_tune.advising import Hiding, advice_request
 from llamea_tune.advising.brief import KernelBrief
 from llamea_tune.exceptions import AdviceError
 from llamea_tune.priors.opinion import EffectRule, NamedConfig, Opinion
+from llamea_tune.spaces import Reading
 from llamea_tune.testing.cache_files import write_cache
 from llamea_tune.testing.kernels import write_kernel_folder
 from llamea_tune.testing.synthetic_spaces import synthetic_space
@@ -49,6 +50,12 @@ def test_another_size_takes_the_sizes_of_the_recorded_one_away():
     told = advice_request(bundled_path("searchspaces") / "nbody", problem_size=(99,)).prompt.user
     assert "Problem size: 99" in told
     assert "16384" not in told
+
+
+def test_what_is_maximised_is_asked_for_as_a_cost():
+    told = advice_request(bundled_path("searchspaces") / "nbody", reading=Reading(objective="GFLOP/s")).prompt.user
+    assert "Measured: GFLOP/s; higher is better" in told
+    assert "0.5 is twice the median's" in told
 
 
 @pytest.mark.parametrize("hidden", ["names", "source", "device"])

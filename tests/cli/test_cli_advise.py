@@ -136,6 +136,7 @@ def test_advice_is_no_search_space(command, caches, server):
     [
         (("nowhere.json",), "nowhere.json"),
         (("small",), "holds no one T1 description"),
+        (("nbody", "--salvage"), "leave out --t1 and --salvage"),
         (("small/one.json", "--problem-size", "12 by 3"), "--problem-size"),
         (("small/one.json", "--llm-parameter", "x"), "--llm-parameter"),
         (("small/one.json", "--proposer", "offline"), "'offline' is not known"),
