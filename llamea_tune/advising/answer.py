@@ -58,7 +58,7 @@ def parse_answer(text: str, brief: KernelBrief) -> ReadAnswer:
     """
     document = _document(clean(text))
     configs, notes = _configs(_first(document, _LISTS), brief)
-    needed = min(FEWEST_CONFIGS, math.prod(len(values) for values in brief.tune_params.values()))
+    needed = min(FEWEST_CONFIGS, brief.most_configs)
     if len(configs) < needed:
         reasons = "; ".join(notes[:_MOST_TOLD]) or 'the list "configs" is missing or empty'
         raise AnswerError(f"{len(configs)} of its configurations can be used, at least {needed} are needed: {reasons}")

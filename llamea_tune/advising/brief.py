@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -42,6 +43,16 @@ class KernelBrief:
     launch: tuple[str, ...] = ()
     objective: str = "time"
     higher_is_better: bool = False
+
+    @property
+    def n_combinations(self) -> int:
+        """Number of combinations of values, permitted or not."""
+        return math.prod(len(values) for values in self.tune_params.values())
+
+    @property
+    def most_configs(self) -> int:
+        """How many configs there can be: those that are permitted, as far as they are known one by one."""
+        return self.n_combinations if self.permitted is None else len(self.permitted)
 
     def broken_restriction(self, config: ParamConfig) -> str:
         """The first restriction that a config does not meet; empty if it is permitted."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -35,7 +34,7 @@ def render_prompt(brief: KernelBrief, key: str) -> Prompt:
         parameters="\n".join(_parameters(brief)),
         restrictions=_restrictions(brief),
         source=_source(brief),
-        n=str(min(_MOST_CONFIGS, _combinations(brief))),
+        n=str(min(_MOST_CONFIGS, brief.most_configs)),
         objective=brief.objective,
         cost="0.5 is half of the median's, 1.0 the same, 2.0 twice"
         if lower
@@ -90,13 +89,9 @@ def _parameters(brief: KernelBrief) -> Iterator[str]:
 
 
 def _restrictions(brief: KernelBrief) -> str:
-    if brief.permitted is not None:
-        some = len(brief.permitted) < _combinations(brief)
-        return (
-            f"Not known as expressions; {counted(len(brief.permitted), 'combination')} of {_combinations(brief):,} are permitted."
-            if some
-            else "None."
-        )
+    if brief.most_configs < brief.n_combinations:
+        permitted = counted(brief.most_configs, "combination")
+        return f"Not known as expressions; {permitted} of {brief.n_combinations:,} are permitted."
     return "\n".join(f"- `{text}`" for text in brief.restrictions) or "None."
 
 
@@ -111,10 +106,6 @@ def _source(brief: KernelBrief) -> str:
 def _example_rule(brief: KernelBrief) -> str:
     numeric = [name for name, values in brief.tune_params.items() if len(values) > 1 and not isinstance(values[0], str)]
     return f"{' * '.join(numeric[:2])} > 256" if numeric else f"{next(iter(brief.tune_params))} == 'a'"
-
-
-def _combinations(brief: KernelBrief) -> int:
-    return math.prod(len(values) for values in brief.tune_params.values())
 
 
 def _fence(content: str) -> str:
