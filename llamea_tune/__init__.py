@@ -14,7 +14,7 @@ from llamea_tune.strategies.value_indices import mend_value_indices
 if TYPE_CHECKING:
     from llamea_tune.execution import LocalExecutor, make_contender
     from llamea_tune.exporting import export_strategy
-    from llamea_tune.front_door import benchmark, evolve, export, resume, tune
+    from llamea_tune.front_door import advise, benchmark, evolve, export, resume, tune
     from llamea_tune.scoring import Scorer
     from llamea_tune.spaces import load_space, load_spaces
     from llamea_tune.strategies import catalog
@@ -24,6 +24,7 @@ __version__ = "0.1.0"
 __all__ = [
     "LocalExecutor",
     "Scorer",
+    "advise",
     "benchmark",
     "catalog",
     "evolve",
@@ -39,6 +40,7 @@ __all__ = [
 _ROOMS = {
     "LocalExecutor": "execution",
     "Scorer": "scoring",
+    "advise": "front_door",
     "benchmark": "front_door",
     "catalog": "strategies",
     "evolve": "front_door",

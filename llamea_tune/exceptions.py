@@ -72,3 +72,7 @@ class RecordingError(LlameaTuneError):
 
 class FetchError(LlameaTuneError):
     """Something cannot be fetched, or is not what it should be."""
+
+
+class AdviceError(LlameaTuneError):
+    """Advice on a kernel cannot be asked for, used, read or kept."""

@@ -13,7 +13,7 @@ from typing import NoReturn
 import typer
 
 from llamea_tune import __version__
-from llamea_tune.cli import benchmark, doctor, evolve, export, report, resume, spaces, strategies, tune
+from llamea_tune.cli import advise, benchmark, doctor, evolve, export, report, resume, spaces, strategies, tune
 from llamea_tune.cli.console import fail, show_warnings
 from llamea_tune.exceptions import LlameaTuneError
 
@@ -44,7 +44,7 @@ def _root(
 ) -> None: ...
 
 
-for command in (evolve, resume, benchmark, tune, export, report, spaces, strategies, doctor):
+for command in (evolve, resume, benchmark, tune, advise, export, report, spaces, strategies, doctor):
     command.register(app)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Literal, get_args
 
@@ -11,7 +10,8 @@ import numpy as np
 
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.spaces.features import LandscapeFeatures
-from llamea_tune.spaces.space import ParamValue, Space
+from llamea_tune.spaces.hidden_names import hidden_expression, hidden_names, hidden_value
+from llamea_tune.spaces.space import Space
 from llamea_tune.wording import counted
 
 InformationLevel = Literal["none", "application", "space"]
@@ -48,11 +48,11 @@ def describe(
         parameters = counted(len(space.tune_params), "tunable parameter")
         kind = "recorded" if space.partial else "permitted"
         return f"A discrete, constrained search space: {parameters}, {counted(space.size, f'{kind} configuration')}.\n"
-    names = {name: f"p{number + 1}" if anonymous else name for number, name in enumerate(space.param_names)}
+    names = hidden_names(space.tune_params) if anonymous else {name: name for name in space.param_names}
     lines = _application(space, names, anonymous)
     if level == "space":
         lines += _parameters(space, names, anonymous)
-        lines += _restrictions(space, names, anonymous)
+        lines += _restrictions(space, anonymous)
         lines += _measuring(space, budget_s)
         if features is not None:
             lines += _landscape(features, names)
@@ -76,7 +76,7 @@ def _problem_size(problem_size: object) -> str:
 def _parameters(space: Space, names: Mapping[str, str], anonymous: bool) -> list[str]:
     lines = ["- Values, in the order that neighbourhoods use:"]
     for name, values in space.tune_params.items():
-        shown = [_hidden(values, value) if anonymous else repr(value) for value in values]
+        shown = [repr(hidden_value(values, value) if anonymous else value) for value in values]
         if len(shown) > _MOST_VALUES:
             shown = [*shown[:5], "...", *shown[-3:]]
         note = " (fixed)" if len(values) == 1 else f" ({len(values)} values)" if "..." in shown else ""
@@ -84,11 +84,7 @@ def _parameters(space: Space, names: Mapping[str, str], anonymous: bool) -> list
     return lines
 
 
-def _hidden(values: tuple[ParamValue, ...], value: ParamValue) -> str:
-    return f"'v{values.index(value) + 1}'" if isinstance(value, str) else repr(value)
-
-
-def _restrictions(space: Space, names: Mapping[str, str], anonymous: bool) -> list[str]:
+def _restrictions(space: Space, anonymous: bool) -> list[str]:
     combinations = math.prod(len(values) for values in space.tune_params.values())
     number = "1 configuration is" if space.size == 1 else f"{space.size:,} configurations are"
     of = "1 combination" if combinations == 1 else f"{_rounded(combinations)} combinations"
@@ -98,27 +94,12 @@ def _restrictions(space: Space, names: Mapping[str, str], anonymous: bool) -> li
         lines.append(f"- This is a partial recording: {permitted}. What was not recorded is no part of the space.")
     if space.restrictions:
         lines.append("- Restrictions, all of which a configuration has to meet:")
-        lines += [f"  - {_renamed(text, space, names) if anonymous else text}" for text in space.restrictions]
+        lines += [
+            f"  - {hidden_expression(text, space.tune_params) if anonymous else text}" for text in space.restrictions
+        ]
     elif space.size < combinations and not space.n_permitted:
         lines.append("- The restrictions are not known as expressions; `Searchspace` knows what is permitted.")
     return lines
-
-
-def _renamed(restriction: str, space: Space, names: Mapping[str, str]) -> str:
-    hidden = {
-        value: _hidden(values, value).strip("'")
-        for values in space.tune_params.values()
-        for value in values
-        if isinstance(value, str)
-    }
-    strings_or_words = re.compile(r"""(['"])(.*?)\1|\b[A-Za-z_]\w*\b""")
-
-    def replace(match: re.Match[str]) -> str:
-        if match[1]:
-            return f"{match[1]}{hidden.get(match[2], 'other')}{match[1]}"
-        return names.get(match[0], match[0])
-
-    return strings_or_words.sub(replace, restriction)
 
 
 def _rounded(count: int) -> str:
