@@ -22,7 +22,7 @@ import numpy as np
 from orders import OrderScorer
 from scipy.stats import spearmanr
 
-from llamea_tune.priors import Advice, read_advice
+from llamea_tune.priors.advice import Advice, read_advice
 from llamea_tune.spaces import RecordedSpace, load_spaces
 
 N_RANDOM = 100

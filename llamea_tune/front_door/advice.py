@@ -12,7 +12,7 @@ from llamea_tune.exceptions import AdviceError
 from llamea_tune.llm import LanguageModel, make_llm
 from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.llm.language_model import OnWaiting
-from llamea_tune.priors import Advice
+from llamea_tune.priors.advice import Advice
 from llamea_tune.spaces import Reading
 from llamea_tune.storage import write_text
 

@@ -4,23 +4,10 @@ Sources are recordings of the same kernel elsewhere, results in memory, advice f
 and arrays.
 """
 
-from llamea_tune.priors.advice import Advice, advice_path, is_advice, read_advice
 from llamea_tune.priors.combine import combine
 from llamea_tune.priors.configs import Configs
 from llamea_tune.priors.named import PRIORS, NamedPrior
 from llamea_tune.priors.option import prior_for_searchspace
 from llamea_tune.priors.scored import resolved, with_priors
 
-__all__ = [
-    "PRIORS",
-    "Advice",
-    "Configs",
-    "NamedPrior",
-    "advice_path",
-    "combine",
-    "is_advice",
-    "prior_for_searchspace",
-    "read_advice",
-    "resolved",
-    "with_priors",
-]
+__all__ = ["PRIORS", "Configs", "NamedPrior", "combine", "prior_for_searchspace", "resolved", "with_priors"]

@@ -13,7 +13,7 @@ import pytest
 from llamea_tune.advising import advice_request
 from llamea_tune.llm import Completion
 from llamea_tune.llm.exchanges import exchange_to_json
-from llamea_tune.priors import read_advice
+from llamea_tune.priors.advice import read_advice
 from llamea_tune.spaces import find_space_files, load_space
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "llm"))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from llamea_tune.exceptions import AdviceError
-from llamea_tune.priors import Advice, advice_path, read_advice
+from llamea_tune.priors.advice import Advice, advice_path, read_advice
 from llamea_tune.priors.opinion import EffectRule, NamedConfig, Opinion
 
 PARAMS = {"block": (16, 32, 64, 128), "tile": (1, 2, 4), "order": ("row", "col")}
