@@ -22,7 +22,7 @@ from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.tuning import make_tuner
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
-from llamea_tune.execution import LocalExecutor
+from llamea_tune.execution import Executor
 from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
@@ -189,21 +189,17 @@ def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOp
 
 def carry_out(
     run: RunDirectory,
-    spaces: Sequence[Space],
+    executor: Executor,
     *,
-    jobs: int,
     proposer: Proposer | None = None,
-    allow_weak_sandbox: bool = False,
     observe: Observer = ignore,
 ) -> Leaderboard:
     """Do what is left of a run.
 
     Args:
         run: The run directory.
-        spaces: Its training spaces.
-        jobs: Runs to make at the same time.
+        executor: Makes runs on its training spaces.
         proposer: The proposer itself, where the run's settings hold but its name.
-        allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
         observe: Told of the progress.
 
     Raises:
@@ -211,23 +207,18 @@ def carry_out(
     """
     with run.locked():
         settings = Settings.from_json(run.header()["settings"])
-        observe(RunStarted(run.path, settings, tuple(space.name for space in spaces), len(run.candidates())))
-        return _evolve(run, settings, spaces, jobs, proposer, allow_weak_sandbox, observe)
+        observe(RunStarted(run.path, settings, tuple(space.name for space in executor.spaces), len(run.candidates())))
+        return _evolve(run, settings, executor, proposer, observe)
 
 
 def _evolve(
     run: RunDirectory,
     settings: Settings,
-    spaces: Sequence[Space],
-    jobs: int,
+    executor: Executor,
     own: Proposer | None,
-    allow_weak_sandbox: bool,
     observe: Observer,
 ) -> Leaderboard:
-    with (
-        _proposer(run, settings, own, observe) as proposer,
-        LocalExecutor(spaces, jobs=jobs, limits=settings.limits, allow_weak=allow_weak_sandbox) as executor,
-    ):
+    with _proposer(run, settings, own, observe) as proposer:
         scorer = Scorer(executor, repeats=settings.repeats, seed=settings.seed, baseline=settings.baseline)
         descriptions = [] if own is None and settings.proposer == OFFLINE else _descriptions(scorer, settings)
         board = evolve(run, settings, proposer, scorer, descriptions, observe, make_tuner(run, settings, scorer))

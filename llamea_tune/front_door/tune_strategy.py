@@ -11,8 +11,8 @@ from typing import Any
 
 from llamea_tune.candidate import HyperparameterValue
 from llamea_tune.exceptions import SettingsError
-from llamea_tune.execution import Contender, LocalExecutor
-from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, opened_spaces
+from llamea_tune.execution import LOCAL, Contender, make_executor
+from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, opened_spaces
 from llamea_tune.front_door.tune_source import DeclaredRanges, TuneSource, find_source
 from llamea_tune.hpo import Rescored, StudyResult, StudySettings, TrialDone, rescore
 from llamea_tune.hpo import tune as make_study
@@ -70,6 +70,7 @@ def tune(
     final_repeats: int = 50,
     reading: Reading = AS_THEY_SAY,
     jobs: int | None = None,
+    executor: str = LOCAL,
     allow_weak_sandbox: bool = False,
     observe: Observer = _ignore,
     **settings: Any,
@@ -84,7 +85,8 @@ def tune(
         study: Study directory, new or to go on with; by default `studies/<strategy>-<date>-<time>`.
         final_repeats: Runs on each space, on fresh seeds, to judge the gain.
         reading: How the files of the spaces are read.
-        jobs: Runs at the same time; by default one per core.
+        jobs: Runs at the same time; by default one per core, of all machines that the executor has.
+        executor: What makes the runs: `"local"`, `"ray"` or `"ray:HOST:PORT"` for a cluster, or what another package adds.
         allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
         observe: Told of the progress.
         **settings: Fields of `StudySettings`, such as `trials=50`.
@@ -99,15 +101,10 @@ def tune(
     directory = new_study(source.tunable.contender.label) if study is None else Path(study)
     with (
         opened_spaces(spaces, reading) as opened,
-        LocalExecutor(
-            opened,
-            jobs=default_jobs(opened) if jobs is None else jobs,
-            limits=chosen.limits,
-            allow_weak=allow_weak_sandbox,
-        ) as executor,
+        make_executor(executor, opened, jobs=jobs, limits=chosen.limits, allow_weak=allow_weak_sandbox) as maker,
     ):
-        scorer = Scorer(executor, repeats=final_repeats, seed=chosen.seed, baseline=chosen.baseline)
-        result = make_study(source.tunable, executor, chosen, directory, scales=scorer.scales, observe=observe)
+        scorer = Scorer(maker, repeats=final_repeats, seed=chosen.seed, baseline=chosen.baseline)
+        result = make_study(source.tunable, maker, chosen, directory, scales=scorer.scales, observe=observe)
         rescored = rescore(
             source.tunable, result, scorer, on_progress=lambda done, total: observe(FreshRunsDone(done, total))
         )

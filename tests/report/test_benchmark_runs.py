@@ -18,7 +18,8 @@ from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
 from llamea_tune.scoring import benchmarking, run_seed
 from llamea_tune.scoring.benchmark_events import ContenderDone, RunsDone
-from llamea_tune.scoring.benchmarking import STAGE, make_scorer, run_benchmark
+from llamea_tune.scoring.benchmark_pairs import STAGE
+from llamea_tune.scoring.benchmarking import make_scorer, run_benchmark
 from llamea_tune.scoring.ranks import best_ranks, rank_table, thinned
 from llamea_tune.scoring.results_store import ResultsStore
 from llamea_tune.spaces.space import RecordedSpace
