@@ -116,6 +116,11 @@ class RayExecutor:
     ) -> None:
         self.close()
 
+    @property
+    def n_ready(self) -> int:
+        """How many workers have started by now, and were not lost."""
+        return sum(worker.node != "" for worker in self._workers)
+
     def close(self) -> None:
         """End all workers at once, whatever they are doing, and leave the cluster."""
         for worker in list(self._workers):
@@ -176,12 +181,13 @@ class RayExecutor:
             runs = [lost.waiting.popleft()] if lost.waiting else sizes.take(waiting, len(self._workers))
             if not runs:
                 return True
+            strategies = _own_strategies(runs)
             worker = self._fit_for(runs)
             if worker is None:  # none that is free; another one may be soon
                 lost.waiting.extendleft(reversed(runs))
                 return False
             self._n_chunks += 1
-            chunk = Chunk(self._n_chunks, runs, _own_strategies(runs))
+            chunk = Chunk(self._n_chunks, runs, strategies)
             self._under_way[worker.actor.make.remote(chunk)] = _UnderWay(worker, chunk.number, runs)
         return False
 
@@ -266,7 +272,7 @@ class RayExecutor:
 
     def _complain_if_nobody_comes(self) -> None:
         now = time.monotonic()
-        if any(worker.node for worker in self._workers):
+        if self.n_ready:
             self._alone_since = now
         elif now - self._alone_since > _PATIENCE_S:
             self._alone_since = math.inf  # once is enough
