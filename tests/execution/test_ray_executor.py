@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-
 from importlib.util import find_spec
 
 import pytest
@@ -116,11 +115,10 @@ def test_a_node_with_a_weak_sandbox_takes_no_candidates_and_says_so(cluster, tmp
     kill_node(node)
     expected = made_here(runs)
     assert all(same(found[run], expected[run]) for run in runs)
-    with ray_cluster(cpus=1, env_vars=weak) as only_weak:
-        with RayExecutor(SPACES, address=only_weak.address) as executor, pytest.warns(ClusterWarning):
-            with pytest.raises(SandboxError, match="it lacks a filter"):
-                list(executor.each(runs))
-            assert len(list(executor.each(make_runs(NAMED)))) == 8
+    with ray_cluster(cpus=1, env_vars=weak) as only_weak, RayExecutor(SPACES, address=only_weak.address) as executor:
+        with pytest.warns(ClusterWarning), pytest.raises(SandboxError, match="it lacks a filter"):
+            list(executor.each(runs))
+        assert len(list(executor.each(make_runs(NAMED)))) == 8
 
 
 INTERRUPTED = """
