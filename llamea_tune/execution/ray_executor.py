@@ -31,10 +31,14 @@ _PATIENCE_S = 30.0
 
 @dataclass(eq=False)
 class _Worker:
-    """An actor of the cluster, and where it is once that is known."""
+    """An actor of the cluster, and the facts of its node once it has started."""
 
     actor: Any
-    node: str = ""
+    facts: NodeFacts | None = None
+
+    @property
+    def node_id(self) -> str:
+        return "" if self.facts is None else self.facts.node_id
 
 
 @dataclass(eq=False)
@@ -104,7 +108,7 @@ class RayExecutor:
         self._workers: set[_Worker] = set()
         self._free: list[_Worker] = []
         self._under_way: dict[Any, _UnderWay] = {}
-        self._weak: dict[str, SandboxError] = {}
+        self._weak: dict[str, SandboxError] = {}  # by id of the node
         self._looked = 0.0
         self._alone_since = time.monotonic()
 
@@ -119,7 +123,7 @@ class RayExecutor:
     @property
     def n_ready(self) -> int:
         """How many workers have started by now, and were not lost."""
-        return sum(worker.node != "" for worker in self._workers)
+        return sum(worker.facts is not None for worker in self._workers)
 
     def close(self) -> None:
         """End all workers at once, whatever they are doing, and leave the cluster."""
@@ -199,9 +203,9 @@ class RayExecutor:
         """
         confined = any(isinstance(run.contender, SandboxedCandidate) for run in runs)
         for place in reversed(range(len(self._free))):
-            if not confined or self._free[place].node not in self._weak:
+            if not confined or self._free[place].node_id not in self._weak:
                 return self._free.pop(place)
-        if all(worker.node in self._weak for worker in self._workers):
+        if all(worker.node_id in self._weak for worker in self._workers):
             raise next(iter(self._weak.values()))
         return None
 
@@ -232,7 +236,7 @@ class RayExecutor:
             ClusterError: Its node would give other results.
         """
         check_same_conditions(self._conditions, facts)
-        worker.node = facts.node
+        worker.facts = facts
         self._free.append(worker)
 
     def _results(self, under_way: _UnderWay, outcome: ChunkOutcome, lost: _Losses, sizes: ChunkSizes) -> RunResults:
@@ -244,15 +248,15 @@ class RayExecutor:
             sizes.learn(run, seconds)
             yield run, result
         if isinstance(outcome.error, SandboxError):
-            self._take_no_candidates(under_way.worker.node, outcome.error)
+            self._take_no_candidates(under_way.worker.facts, outcome.error)
             lost.waiting.extend(runs[len(outcome.results) :])
         elif outcome.error is not None:
             raise outcome.error
 
-    def _take_no_candidates(self, node: str, error: SandboxError) -> None:
-        if node not in self._weak:
-            self._weak[node] = error
-            warnings.warn(f"the node {node} takes no candidates: {error}", ClusterWarning, stacklevel=2)
+    def _take_no_candidates(self, there: NodeFacts | None, error: SandboxError) -> None:
+        if there is not None and there.node_id not in self._weak:
+            self._weak[there.node_id] = error
+            warnings.warn(f"the node {there.node} takes no candidates: {error}", ClusterWarning, stacklevel=2)
 
     def _make_again(self, under_way: _UnderWay, lost: _Losses) -> RunResults:
         """Have the runs of a lost worker made again, each alone; or give up on one that does that to every worker."""

@@ -30,12 +30,14 @@ class NodeFacts:
     """What a node tells of itself.
 
     Attributes:
+        node_id: Its id in the cluster.
         node: Its address and name, for messages.
         conditions: What the results of runs depend on; see `conditions`.
         processor: What numpy uses of its processor, on which the last bits of floating-point results may depend.
         layers: The layers of its sandbox, where they were asked for.
     """
 
+    node_id: str
     node: str
     conditions: Mapping[str, str | None]
     processor: str
@@ -54,7 +56,8 @@ def node_facts(with_sandbox: bool = False) -> NodeFacts:
     import ray
 
     node = f"{ray.util.get_node_ip_address()} ({platform.node()})"
-    return NodeFacts(node, conditions(), processor(), layers() if with_sandbox else ())
+    node_id = ray.get_runtime_context().get_node_id()
+    return NodeFacts(node_id, node, conditions(), processor(), layers() if with_sandbox else ())
 
 
 def processor() -> str:

@@ -61,8 +61,9 @@ def ray_cluster(cpus: int, env_vars: Mapping[str, str] | None = None) -> Iterato
 
 
 def kill_node(raylet: int) -> None:
-    """Kill a node with signal 9; its workers die with it."""
+    """Kill a node with signal 9; its workers end when they find it gone."""
     os.kill(raylet, signal.SIGKILL)
+    os.waitpid(raylet, 0)  # its workers take a zombie for alive
 
 
 def _raylet(node: Any) -> int:
