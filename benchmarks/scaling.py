@@ -20,6 +20,7 @@ import os
 import platform
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import count, islice
@@ -94,7 +95,8 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=32, help="cores of each of them")
     parser.add_argument("--allow-weak-sandbox", action="store_true")
     arguments = parser.parse_args()
-    threadpool_limits(1)  # as in the workers
+    threadpool_limits(1)  # as in the workers,
+    warnings.simplefilter("ignore")  # this too
     workers = sorted(int(part) for part in arguments.workers.split(","))
     spaces = load_spaces(first_spaces())
     lines: list[Measured] = []
@@ -174,7 +176,7 @@ def time_runs(
     """Runs a second, how many there were, and what they took: wall-clock seconds, and CPU seconds of this process."""
     scorer = Scorer(executor, repeats=1, seed=1)
     planned = all_runs(scorer, contender)
-    warm_up = list(islice(planned, 4 * n_workers * len(executor.spaces)))
+    warm_up = list(islice(planned, n_workers * len(executor.spaces)))
     for _ in executor.each(warm_up):
         pass
     while getattr(executor, "n_ready", n_workers) < n_workers:  # those of Ray start one by one
