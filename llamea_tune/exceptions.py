@@ -38,6 +38,10 @@ class SettingsError(LlameaTuneError):
     """A setting is out of range, or settings contradict each other."""
 
 
+class ClusterWarning(UserWarning):
+    """What people should know of a cluster, such as that one of its nodes takes no candidates."""
+
+
 class RunDirectoryError(LlameaTuneError):
     """A run directory is missing, in the way, in use, or corrupt."""
 
@@ -52,6 +56,10 @@ class CandidateCodeError(LlameaTuneError):
 
 class ProposerError(LlameaTuneError):
     """A proposer cannot work at all, or gives no answer for now: no key, no server, no recorded reply."""
+
+
+class ClusterError(LlameaTuneError):
+    """A cluster cannot be reached, or one of its nodes is not fit to make runs."""
 
 
 class SandboxError(LlameaTuneError):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from llamea_tune.testing.ray_clusters import RayCluster, ray_cluster
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -28,3 +30,11 @@ def _compiled_spaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LLAMEA_TUNE_CACHE", str(tmp_path_factory.mktemp("compiled")))
         yield
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[RayCluster]:
+    """A Ray cluster of one node with two CPUs, to which tests may add others."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'llamea-tune[ray]'", exc_type=ImportError)
+    with ray_cluster(cpus=2) as started:
+        yield started

@@ -40,7 +40,7 @@ MAY_IMPORT = {
         "llm",
         "strategies",
     },
-    "report": {"scoring", "runners", "spaces", "strategies", "evolution"},
+    "report": {"scoring", "execution", "runners", "spaces", "strategies", "evolution"},
 }
 MAY_IMPORT["front_door"] = set(MAY_IMPORT) - {"report"}
 LEAVES = {"candidate_code", "storage"}  # which all may import

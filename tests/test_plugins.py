@@ -12,6 +12,7 @@ from llamea_tune import load_space
 from llamea_tune.cli.doctor_checks import check_proposer
 from llamea_tune.evolution.selection import SELECTIONS
 from llamea_tune.exceptions import SettingsError, SpaceFileError
+from llamea_tune.execution import EXECUTORS
 from llamea_tune.llm import LLMS
 from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.priors import PRIORS, with_priors
@@ -20,7 +21,7 @@ from llamea_tune.report.files import REPORTS
 from llamea_tune.spaces.readers import READERS
 
 SITE = Path(__file__).with_name("third_party")
-REGISTRIES = (LLMS, PROPOSERS, SELECTIONS, READERS, REPORTS, PRIORS)
+REGISTRIES = (LLMS, PROPOSERS, SELECTIONS, EXECUTORS, READERS, REPORTS, PRIORS)
 
 
 @pytest.fixture
@@ -72,7 +73,21 @@ def test_a_run_with_what_another_package_brings(program, spaces, tmp_path, propo
 
 
 def test_a_benchmark_on_its_spaces_with_its_report(program, spaces, tmp_path):
-    program("benchmark", "pso", "-s", str(spaces), "-n", "2", "--report", "out.txt", "--report", "out.json", "--quiet")
+    program(
+        "benchmark",
+        "pso",
+        "-s",
+        str(spaces),
+        "-n",
+        "2",
+        "--executor",
+        "single",
+        "--report",
+        "out.txt",
+        "--report",
+        "out.json",
+        "--quiet",
+    )
     assert (tmp_path / "out.txt").read_text() == f"pso on {spaces.name}/one.csv\n"
     assert json.loads((tmp_path / "out.json").read_text())["settings"]["repeats"] == 2
     done = program("benchmark", "pso", "-s", str(spaces), "--report", "out.doc", status=2)
@@ -80,9 +95,8 @@ def test_a_benchmark_on_its_spaces_with_its_report(program, spaces, tmp_path):
 
 
 def test_names_are_listed_and_imported_when_asked_for(installed):
-    assert [registry.added() for registry in REGISTRIES] == [
-        *(["speaker"], ["fixed"], ["oldest"], ["table"], ["txt"], ["flat"]),
-    ]
+    added = [["speaker"], ["fixed"], ["oldest"], ["single"], ["table"], ["txt"], ["flat"]]
+    assert [registry.added() for registry in REGISTRIES] == added
     assert "stranger" not in sys.modules
     for registry in REGISTRIES:
         assert all(name in registry and registry.load(name) for name in registry)

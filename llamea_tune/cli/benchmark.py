@@ -35,6 +35,8 @@ beside those that are there.
   llamea-tune benchmark pso my_strategy.py:MyStrategy --spaces 'hub/*/A100.json.gz' --plot curves.pdf --csv scores.csv
 
   llamea-tune benchmark pso simulated_annealing --live searchspaces/gemm --device all --repeats 20
+
+  llamea-tune benchmark --spaces caches/ --executor ray:10.0.0.1:6379
 """
 
 
@@ -85,6 +87,7 @@ def benchmark(
     ] = False,
     timeout: options.Timeout = None,
     jobs: options.Jobs = None,
+    executor: options.Executor = "local",
     fresh: Annotated[bool, typer.Option("--fresh", help="Make all runs anew, even those that are kept.")] = False,
     report: Annotated[
         list[Path] | None,
@@ -161,6 +164,7 @@ def benchmark(
                     contenders,
                     loaded,
                     jobs=jobs,
+                    executor=executor,
                     fresh=fresh,
                     allow_weak_sandbox=allow_weak_sandbox,
                     observe=_both(progress, writer),

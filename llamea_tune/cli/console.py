@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from llamea_tune.exceptions import SpaceFileWarning
+from llamea_tune.exceptions import ClusterWarning, SpaceFileWarning
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -27,11 +27,11 @@ def fail(message: str) -> None:
 
 
 def show_warnings() -> None:
-    """From now on show warnings of search-space files like errors, a line each."""
+    """From now on show warnings of search-space files and of clusters like errors, a line each."""
     others = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if issubclass(category, SpaceFileWarning):
+        if issubclass(category, SpaceFileWarning | ClusterWarning):
             err.print(f"[bold yellow]warning:[/] {escape(str(message))}", soft_wrap=True)
         else:
             others(message, category, *place, **more)

@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 _HELP = """
 Check this machine: versions, cores, memory, compilers and GPUs, the sandbox, optional packages, folders.
 
-With [bold]--proposer[/] also whether that proposer can be reached and answers: a server is asked for one word. The exit
+With [bold]--executor ray:HOST:PORT[/] also the nodes of a cluster: whether each would give the results of this machine, and can
+run candidates. With [bold]--proposer[/] also whether that proposer can be reached and answers: a server is asked for one word. The exit
 code is 1 if something that is needed fails.
 
 [bold]Examples[/]
 
   llamea-tune doctor
+
+  llamea-tune doctor --executor ray:10.0.0.1:6379
 
   llamea-tune doctor --proposer openai:qwen2.5-coder@http://localhost:11434/v1
 """
@@ -39,6 +42,7 @@ def doctor(
     proposer: Annotated[
         str | None, typer.Option(help="A proposer to look for, as evolve takes it.", show_default=False)
     ] = None,
+    executor: options.Executor = "local",
     llm_timeout: llm_options.Timeout = None,
     llm_answer_timeout: llm_options.AnswerTimeout = None,
     llm_max_retries: llm_options.MaxRetries = None,
@@ -54,7 +58,7 @@ def doctor(
     llm = llm_options.llm_options(
         llm_timeout, llm_answer_timeout, llm_max_retries, llm_max_wait, llm_api_key_env, llm_parameter
     )
-    checks = list(_shown(all_checks(proposer, llm), silent=as_json, quiet=quiet))
+    checks = list(_shown(all_checks(proposer, llm, executor), silent=as_json, quiet=quiet))
     failed = [check for check in checks if check.status == "fail"]
     if as_json:
         print_json([{"check": check.what, "status": check.status, "detail": check.detail} for check in checks])

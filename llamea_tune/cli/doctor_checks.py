@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,12 +18,14 @@ from llamea_tune import __version__
 from llamea_tune.exceptions import LlameaTuneError
 from llamea_tune.kernel_tuner_internals import SUPPORTED, missing_names
 from llamea_tune.llm.asking_options import LLMOptions
+from llamea_tune.sandbox.layers import LayerStatus
 
 _OPTIONAL = {
     "openai": ("llamea-tune[llm]", "asking language models"),
     "optuna": ("llamea-tune[hpo]", "tuning hyperparameters"),
     "matplotlib": ("llamea-tune[report]", "plots and reports"),
     "ioh": ("llamea-tune[ioh]", "IOHprofiler data"),
+    "ray": ("llamea-tune[ray]", "running on a cluster"),
     "pyatf": ("pyatf", "comparing with pyATF's techniques"),
 }
 _NEEDED = ("kernel_tuner", "numpy", "scipy", "scikit-learn", "rich", "typer")
@@ -31,6 +33,7 @@ _LITTLE_MEMORY_GIB = 2.0
 _LITTLE_DISK_GIB = 0.5
 _GIB = 1 << 30
 _PROPOSER = "proposer"
+_EXECUTOR = "executor"
 _FEW_TOKENS = 500  # enough for a model that thinks before it says one word
 
 
@@ -49,12 +52,13 @@ class Check:
     detail: str
 
 
-def all_checks(proposer: str | None, llm: LLMOptions) -> Iterator[Check]:
+def all_checks(proposer: str | None, llm: LLMOptions, executor: str = "local") -> Iterator[Check]:
     """All checks, made one after the other.
 
     Args:
         proposer: A proposer to look for.
         llm: How to ask it, where it is a language model.
+        executor: What is to make runs; the nodes of a Ray cluster are looked at.
     """
     yield from _versions()
     yield from _machine()
@@ -63,6 +67,7 @@ def all_checks(proposer: str | None, llm: LLMOptions) -> Iterator[Check]:
     yield from _optional_packages()
     yield from _folders()
     yield from _strategies()
+    yield from check_executor(executor)
     if proposer is not None:
         yield check_proposer(proposer, llm)
 
@@ -131,12 +136,7 @@ def _sandbox() -> Iterator[Check]:
         status: Literal["ok", "warn", "fail"] = "ok" if layer.active else "fail" if layer.required else "warn"
         need = "" if layer.active else "; needed" if layer.required else "; not needed, the other layers hold"
         yield Check(f"sandbox: {layer.name}", status, layer.detail + need)
-    missing = [layer.name for layer in found if layer.required and not layer.active]
-    if missing:
-        advice = "candidates run only with --allow-weak-sandbox, which you should use only if you trust all their code"
-        yield Check("sandbox", "fail", f"below its minimum: lacks {', '.join(missing)}; {advice}")
-    else:
-        yield Check("sandbox", "ok", "its minimum is met: candidates can be run")
+    yield sandbox_verdict(found)
 
 
 def _compilers() -> Iterator[Check]:
@@ -208,6 +208,34 @@ def _strategies() -> Iterator[Check]:
             broken += 1
             yield Check(f"strategy {info.name}", "warn", str(problem))
     yield Check("generated strategies", "ok", f"{len(generated) - broken} can be used by name")
+
+
+def check_executor(spec: str) -> Iterator[Check]:
+    """Whether what makes runs is there; of a Ray cluster, whether each node is fit for it."""
+    from llamea_tune.execution import EXECUTORS, LOCAL
+
+    name, _, address = spec.partition(":")
+    if name == LOCAL:
+        return
+    if name != "ray":
+        try:
+            EXECUTORS.load(name)
+            yield Check(_EXECUTOR, "ok", f"{name} is installed")
+        except LlameaTuneError as problem:
+            yield Check(_EXECUTOR, "fail", str(problem))
+        return
+    from llamea_tune.cli.doctor_cluster import cluster_checks
+
+    yield from cluster_checks(address)
+
+
+def sandbox_verdict(found: Iterable[LayerStatus]) -> Check:
+    """Whether candidates can be run where these layers hold."""
+    missing = [layer.name for layer in found if layer.required and not layer.active]
+    if missing:
+        advice = "candidates run only with --allow-weak-sandbox, which you should use only if you trust all their code"
+        return Check("sandbox", "fail", f"below its minimum: lacks {', '.join(missing)}; {advice}")
+    return Check("sandbox", "ok", "its minimum is met: candidates can be run")
 
 
 def check_proposer(spec: str, options: LLMOptions) -> Check:

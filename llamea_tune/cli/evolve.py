@@ -89,6 +89,7 @@ def evolve(
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
     baseline: options.Baseline = "exact",
     jobs: options.Jobs = None,
+    executor: options.Executor = "local",
     run_dir: Annotated[
         Path | None, typer.Option(help="Run directory to make; by default runs/<date>-<time>.", show_default=False)
     ] = None,
@@ -142,6 +143,7 @@ def evolve(
             run=run_dir,
             reading=reading,
             jobs=jobs,
+            executor=executor,
             allow_weak_sandbox=allow_weak_sandbox,
             on_sampled=live.sampling_lines(quiet=quiet),
             observe=observe,

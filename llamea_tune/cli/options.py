@@ -51,6 +51,10 @@ Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, help="Runs at the same time; by default one per core.", show_default=False),
 ]
+Executor = Annotated[
+    str,
+    typer.Option(help="What makes the runs: local, ray or ray:HOST:PORT for a cluster, or what another package adds."),
+]
 Baseline = Annotated[str, typer.Option(help="What scores are relative to: exact (calibrated) or published.")]
 Timeout = Annotated[
     float | None,

@@ -66,6 +66,7 @@ def tune(
     baseline: options.Baseline = "exact",
     timeout: options.Timeout = None,
     jobs: options.Jobs = None,
+    executor: options.Executor = "local",
     study: Annotated[
         Path | None,
         typer.Option(help="Study directory, new or to go on with; by default a new one.", show_default=False),
@@ -114,6 +115,7 @@ def tune(
                     study=directory,
                     final_repeats=final_repeats,
                     jobs=jobs,
+                    executor=executor,
                     allow_weak_sandbox=allow_weak_sandbox,
                     observe=progress,
                     **vars(settings),

@@ -22,7 +22,7 @@ from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.tuning import make_tuner
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
-from llamea_tune.execution import LocalExecutor
+from llamea_tune.execution import Executor
 from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.priors import with_priors
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
@@ -197,21 +197,17 @@ def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOp
 
 def carry_out(
     run: RunDirectory,
-    spaces: Sequence[Space],
+    executor: Executor,
     *,
-    jobs: int,
     proposer: Proposer | None = None,
-    allow_weak_sandbox: bool = False,
     observe: Observer = ignore,
 ) -> Leaderboard:
     """Do what is left of a run.
 
     Args:
         run: The run directory.
-        spaces: Its training spaces.
-        jobs: Runs to make at the same time.
+        executor: Makes runs on its training spaces.
         proposer: The proposer itself, where the run's settings hold but its name.
-        allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
         observe: Told of the progress.
 
     Raises:
@@ -219,25 +215,21 @@ def carry_out(
     """
     with run.locked():
         settings = Settings.from_json(run.header()["settings"])
+        spaces = executor.spaces
         names = tuple(space.name for space in spaces)
         told = tuple(f"{space.name}: {space.prior.told}" for space in spaces if space.prior)
         observe(RunStarted(run.path, settings, names, len(run.candidates()), told))
-        return _evolve(run, settings, spaces, jobs, proposer, allow_weak_sandbox, observe)
+        return _evolve(run, settings, executor, proposer, observe)
 
 
 def _evolve(
     run: RunDirectory,
     settings: Settings,
-    spaces: Sequence[Space],
-    jobs: int,
+    executor: Executor,
     own: Proposer | None,
-    allow_weak_sandbox: bool,
     observe: Observer,
 ) -> Leaderboard:
-    with (
-        _proposer(run, settings, own, observe) as proposer,
-        LocalExecutor(spaces, jobs=jobs, limits=settings.limits, allow_weak=allow_weak_sandbox) as executor,
-    ):
+    with _proposer(run, settings, own, observe) as proposer:
         scorer = Scorer(executor, repeats=settings.repeats, seed=settings.seed, baseline=settings.baseline)
         descriptions = [] if own is None and settings.proposer == OFFLINE else _descriptions(scorer, settings)
         board = evolve(run, settings, proposer, scorer, descriptions, observe, make_tuner(run, settings, scorer))

@@ -29,7 +29,7 @@ class Executor(Protocol):
         """The spaces that runs may be on."""
         ...
 
-    def each(self, runs: Iterable[Run | None]) -> RunResults:
+    def each(self, runs: Iterable[Run | None], *, ahead: bool = False) -> RunResults:
         """Make runs, and give each with its result as soon as it is done.
 
         Closing the generator ends the runs that are under way. So all rules about which runs to make are the caller's,
@@ -38,6 +38,8 @@ class Executor(Protocol):
         Args:
             runs: What to run; the next one is taken when it can be begun. None says that there is none until another
                 result is there.
+            ahead: Whether a few more may be taken, as the results before them will hardly change what they are. So
+                many short runs can be handed over at once where that takes longer than to make one.
 
         Raises:
             StrategyError: There is no such strategy, or its options make no sense.
@@ -62,7 +64,7 @@ def each_until_failure(executor: Executor, runs: Sequence[Run]) -> RunResults:
     missing = set(numbers.values())
     last = len(runs) - 1
     wanted: Iterator[Run] = takewhile(lambda run: numbers[run] <= last, runs)
-    with closing(executor.each(wanted)) as results:
+    with closing(executor.each(wanted, ahead=True)) as results:
         for run, result in results:
             number = numbers[run]
             if number > last:

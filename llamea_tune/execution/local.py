@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from functools import cached_property
 from types import TracebackType
 
 from llamea_tune.exceptions import SettingsError
@@ -47,6 +47,8 @@ class LocalExecutor:
         self._jobs = jobs
         self._limits = limits or Limits()
         self._sandbox = Sandbox(self.spaces, jobs=jobs, limits=self._limits, allow_weak=allow_weak)
+        self._prepared = PreparedSpaces(self.spaces)
+        self._under_way: dict[Future[RunResult], tuple[Run, Callable[[], None]]] = {}
         self._workers: list[WorkerProcess[Run, RunResult]] = []
         self._free: list[WorkerProcess[Run, RunResult]] = []
 
@@ -64,10 +66,15 @@ class LocalExecutor:
         for worker in self._workers:
             worker.kill()
 
-    def each(self, runs: Iterable[Run | None]) -> RunResults:
+    def end_runs(self) -> None:
+        """End the runs that are under way, which have then failed. May be called from any thread."""
+        for _, end in list(self._under_way.values()):
+            end()
+
+    def each(self, runs: Iterable[Run | None], *, ahead: bool = False) -> RunResults:  # noqa: ARG002
         """See `Executor`."""
         waiting = iter(runs)
-        under_way: dict[Future[RunResult], tuple[Run, Callable[[], None]]] = {}
+        under_way = self._under_way = {}
         with ThreadPoolExecutor(self._jobs, thread_name_prefix="run") as pool:
             try:
                 while True:
@@ -92,7 +99,7 @@ class LocalExecutor:
             stop = threading.Event()
             return pool.submit(self._sandbox.run, run.contender, run.space, run.seed, run.budget, stop), stop.set
         find_strategy(run.contender.name)  # refuses unknown ones, and loads it for all workers to come
-        worker = self._worker()
+        worker = self._worker(run.space)
         return pool.submit(self._run_in, worker, run), worker.kill
 
     def _run_in(self, worker: WorkerProcess[Run, RunResult], run: Run) -> RunResult:
@@ -105,7 +112,7 @@ class LocalExecutor:
         finally:
             self._free.append(worker)
 
-    def _worker(self) -> WorkerProcess[Run, RunResult]:
+    def _worker(self, space: int) -> WorkerProcess[Run, RunResult]:
         """A free worker. All are forked as soon as one is needed, before there are threads here that may hold locks."""
         while self._free:
             worker = self._free.pop()
@@ -113,15 +120,49 @@ class LocalExecutor:
                 return worker
             self._workers.remove(worker)
         prepared, limit_s = self._prepared, self._limits.named_s
+        prepared.have(
+            range(len(self.spaces)) if self._jobs > 1 else [space]
+        )  # several workers share them, one need not
         for _ in range(max(1, self._jobs - len(self._workers))):
             worker = WorkerProcess(lambda run: run_named(prepared[run.space], run, limit_s))
             self._workers.append(worker)
             self._free.append(worker)
         return self._free.pop()
 
-    @cached_property
-    def _prepared(self) -> tuple[PreparedSpace, ...]:
-        """The spaces, made ready once for all workers."""
-        prepared = tuple(PreparedSpace(space) for space in self.spaces)
+
+class PreparedSpaces(dict[int, PreparedSpace]):
+    """Spaces by number, made ready once: ahead, to be shared by the workers that are forked later, or when asked for."""
+
+    def __init__(self, spaces: Sequence[Space]) -> None:
+        super().__init__()
+        self._spaces = spaces
+
+    def __missing__(self, number: int) -> PreparedSpace:
+        """Make a space ready."""
+        self[number] = PreparedSpace(self._spaces[number])
+        return self[number]
+
+    def have(self, numbers: Iterable[int]) -> None:
+        """Make spaces ready that are not yet."""
+        for number in numbers:
+            _ = self[number]
         gc.collect()
-        return prepared
+
+
+def from_spec(
+    argument: str, *, spaces: Sequence[Space], jobs: int | None, limits: Limits | None, allow_weak: bool
+) -> LocalExecutor:
+    """The executor that `local` names.
+
+    By default it has one job per core; but one in all where a CPU kernel is measured live, which everything else would disturb.
+
+    Raises:
+        SettingsError: Something stands behind the name, or there are no jobs.
+    """
+    if argument:
+        raise SettingsError(
+            f"executor is 'local:{argument}'; local takes nothing, leave ':{argument}' out", fields=("executor",)
+        )
+    if jobs is None:
+        jobs = 1 if any(space.on_cpu for space in spaces) else os.cpu_count() or 1
+    return LocalExecutor(spaces, jobs=jobs, limits=limits, allow_weak=allow_weak)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from llamea_tune.exceptions import SettingsError
-from llamea_tune.execution import Contender, NamedStrategy, SandboxedCandidate, make_contender
-from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, opened_spaces
+from llamea_tune.execution import LOCAL, Contender, NamedStrategy, SandboxedCandidate, make_contender
+from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, opened_spaces
 from llamea_tune.priors import with_priors
 from llamea_tune.runners.open_live import OnSampled
 from llamea_tune.scoring.benchmark_events import Observer, ignore
@@ -28,6 +28,7 @@ def benchmark(
     reading: Reading = AS_THEY_SAY,
     prior: Sequence[str] = (),
     jobs: int | None = None,
+    executor: str = LOCAL,
     fresh: bool = False,
     allow_weak_sandbox: bool = False,
     on_sampled: OnSampled | None = None,
@@ -42,7 +43,8 @@ def benchmark(
             spaces.
         reading: How the files of the spaces are read.
         prior: What strategies are told of the spaces beforehand: names of `llamea_tune.priors.PRIORS`, or files.
-        jobs: Runs at the same time; by default one per core.
+        jobs: Runs at the same time; by default one per core, of all machines that the executor has.
+        executor: What makes the runs: `"local"`, `"ray"` or `"ray:HOST:PORT"` for a cluster, or what another package adds.
         fresh: Whether to make all runs anew.
         allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
         on_sampled: See `open_live`.
@@ -56,19 +58,25 @@ def benchmark(
     contenders = as_contenders(strategies)
     with opened_spaces(spaces, reading, on_sampled) as there:
         opened = with_priors(there, prior, seed=chosen.seed)
-        n_jobs = default_jobs(opened) if jobs is None else jobs
         if any(space.opened_as for space in opened):
             if fresh:
                 raise SettingsError("fresh is for recorded spaces; leave it out with live ones", fields=("fresh",))
             return run_live_benchmark(
-                contenders, opened, chosen, jobs=n_jobs, allow_weak=allow_weak_sandbox, observe=observe
+                contenders,
+                opened,
+                chosen,
+                jobs=jobs,
+                executor=executor,
+                allow_weak=allow_weak_sandbox,
+                observe=observe,
             )
         return run_benchmark(
             contenders,
             [space.known for space in opened],
             chosen,
             store=ResultsStore(),
-            jobs=n_jobs,
+            jobs=jobs,
+            executor=executor,
             fresh=fresh,
             allow_weak=allow_weak_sandbox,
             observe=observe,

@@ -14,8 +14,8 @@ from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import SettingsError
-from llamea_tune.execution import make_contender
-from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, first_spaces, opened_spaces
+from llamea_tune.execution import LOCAL, make_contender, make_executor
+from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, first_spaces, opened_spaces
 from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.priors import resolved, with_priors
 from llamea_tune.proposals import OFFLINE, Proposer, make_proposer
@@ -33,6 +33,7 @@ def evolve(
     run: str | Path | None = None,
     reading: Reading = AS_THEY_SAY,
     jobs: int | None = None,
+    executor: str = LOCAL,
     allow_weak_sandbox: bool = False,
     on_sampled: OnSampled | None = None,
     observe: Observer = ignore,
@@ -46,7 +47,8 @@ def evolve(
         proposer: Who proposes: a spec such as `"offline"` or `"openai:gpt-4o"`, or a proposer of one's own.
         run: Run directory to make; by default `runs/<date>-<time>`.
         reading: How the files of the spaces are read.
-        jobs: Runs at the same time; by default one per core.
+        jobs: Runs at the same time; by default one per core, of all machines that the executor has.
+        executor: What makes the runs: `"local"`, `"ray"` or `"ray:HOST:PORT"` for a cluster, or what another package adds.
         allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
         on_sampled: See `open_live`.
         observe: Told of the progress, from any thread; see `llamea_tune.evolution.events`.
@@ -73,14 +75,8 @@ def evolve(
         if own is None:
             make_proposer(chosen.proposer, **chosen.llm.given())  # and a missing key before there is a run directory
         path = Path("runs") / datetime.now().strftime("%Y%m%d-%H%M%S") if run is None else Path(run)
-        return carry_out(
-            new_run(path, chosen, opened, reading, own),
-            opened,
-            jobs=default_jobs(opened) if jobs is None else jobs,
-            proposer=own,
-            allow_weak_sandbox=allow_weak_sandbox,
-            observe=observe,
-        )
+        with make_executor(executor, opened, jobs=jobs, limits=chosen.limits, allow_weak=allow_weak_sandbox) as maker:
+            return carry_out(new_run(path, chosen, opened, reading, own), maker, proposer=own, observe=observe)
 
 
 def resume(
@@ -91,6 +87,7 @@ def resume(
     max_candidates: int | None = None,
     llm: LLMOptions = AS_BEFORE,
     jobs: int | None = None,
+    executor: str = LOCAL,
     allow_weak_sandbox: bool = False,
     on_sampled: OnSampled | None = None,
     observe: Observer = ignore,
@@ -103,7 +100,8 @@ def resume(
         spaces: The training spaces, where they cannot be loaded again from where they came from.
         max_candidates: Candidates to propose in all; by default as many as before.
         llm: Options of the language model that change.
-        jobs: Runs at the same time; by default one per core.
+        jobs: Runs at the same time; by default one per core, of all machines that the executor has.
+        executor: What makes the runs: `"local"`, `"ray"` or `"ray:HOST:PORT"` for a cluster, or what another package adds.
         allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
         on_sampled: See `open_live`.
         observe: Told of the progress, from any thread.
@@ -116,11 +114,6 @@ def resume(
     with run_spaces(directory, on_sampled, spaces) as opened:
         if max_candidates is not None or llm.given():
             change_settings(directory, max_candidates=max_candidates, llm=llm)
-        return carry_out(
-            directory,
-            opened,
-            jobs=default_jobs(opened) if jobs is None else jobs,
-            proposer=proposer,
-            allow_weak_sandbox=allow_weak_sandbox,
-            observe=observe,
-        )
+        limits = Settings.from_json(directory.header()["settings"]).limits
+        with make_executor(executor, opened, jobs=jobs, limits=limits, allow_weak=allow_weak_sandbox) as maker:
+            return carry_out(directory, maker, proposer=proposer, observe=observe)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,8 +75,3 @@ def _files(spec: str | Path) -> list[str | Path]:
 def first_spaces() -> list[Path]:
     """The files of `FIRST_SPACES`."""
     return [path for path in bundled_spaces() if any(path.match(f"{pattern}.json.gz") for pattern in FIRST_SPACES)]
-
-
-def default_jobs(spaces: Sequence[Space]) -> int:
-    """One run per core; but one in all where a CPU kernel is measured live, which everything else would disturb."""
-    return 1 if any(space.on_cpu for space in spaces) else os.cpu_count() or 1

@@ -11,8 +11,8 @@ from typing import Any
 
 from llamea_tune.candidate import HyperparameterValue
 from llamea_tune.exceptions import SettingsError
-from llamea_tune.execution import Contender, LocalExecutor
-from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, opened_spaces
+from llamea_tune.execution import LOCAL, Contender, make_executor
+from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, opened_spaces
 from llamea_tune.front_door.tune_source import DeclaredRanges, TuneSource, find_source
 from llamea_tune.hpo import Rescored, StudyResult, StudySettings, TrialDone, rescore
 from llamea_tune.hpo import tune as make_study
@@ -72,6 +72,7 @@ def tune(
     reading: Reading = AS_THEY_SAY,
     prior: Sequence[str] = (),
     jobs: int | None = None,
+    executor: str = LOCAL,
     allow_weak_sandbox: bool = False,
     observe: Observer = _ignore,
     **settings: Any,
@@ -87,7 +88,8 @@ def tune(
         final_repeats: Runs on each space, on fresh seeds, to judge the gain.
         reading: How the files of the spaces are read.
         prior: What the strategy is told of the spaces beforehand: names of `llamea_tune.priors.PRIORS`, or files.
-        jobs: Runs at the same time; by default one per core.
+        jobs: Runs at the same time; by default one per core, of all machines that the executor has.
+        executor: What makes the runs: `"local"`, `"ray"` or `"ray:HOST:PORT"` for a cluster, or what another package adds.
         allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
         observe: Told of the progress.
         **settings: Fields of `StudySettings`, such as `trials=50`.
@@ -102,19 +104,20 @@ def tune(
     directory = new_study(source.tunable.contender.label) if study is None else Path(study)
     with (
         opened_spaces(spaces, reading) as there,
-        LocalExecutor(
-            opened := with_priors(there, prior, seed=chosen.seed),
-            jobs=default_jobs(there) if jobs is None else jobs,
+        make_executor(
+            executor,
+            with_priors(there, prior, seed=chosen.seed),
+            jobs=jobs,
             limits=chosen.limits,
             allow_weak=allow_weak_sandbox,
-        ) as executor,
+        ) as maker,
     ):
-        scorer = Scorer(executor, repeats=final_repeats, seed=chosen.seed, baseline=chosen.baseline)
-        result = make_study(source.tunable, executor, chosen, directory, scales=scorer.scales, observe=observe)
+        scorer = Scorer(maker, repeats=final_repeats, seed=chosen.seed, baseline=chosen.baseline)
+        result = make_study(source.tunable, maker, chosen, directory, scales=scorer.scales, observe=observe)
         rescored = rescore(
             source.tunable, result, scorer, on_progress=lambda done, total: observe(FreshRunsDone(done, total))
         )
-        return Tuned(source, chosen, tuple(opened), result, rescored, directory)
+        return Tuned(source, chosen, tuple(maker.spaces), result, rescored, directory)
 
 
 def new_study(strategy: str) -> Path:

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llamea_tune import __version__
+from llamea_tune.execution.conditions import package_versions
 from llamea_tune.scoring.benchmark_rows import BenchmarkRow
 from llamea_tune.scoring.benchmarking import Benchmark
 from llamea_tune.scoring.compare import Comparison
-from llamea_tune.scoring.results_store import package_versions
 from llamea_tune.scoring.score import SpaceScale
 from llamea_tune.scoring.scorecard import SpaceScore
 from llamea_tune.spaces.space import Space

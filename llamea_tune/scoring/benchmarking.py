@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
 from llamea_tune.exceptions import MissingDependencyError, SettingsError, StrategyError
-from llamea_tune.execution import Contender, Executor, Limits, LocalExecutor
-from llamea_tune.runners.trace import RunResult, RunState, failed_run, to_first_failure
+from llamea_tune.execution import LOCAL, Contender, Executor, Limits, make_executor
+from llamea_tune.runners.trace import RunResult
 from llamea_tune.scoring.baselines import BASELINES
 from llamea_tune.scoring.benchmark_events import ContenderDone, ContenderStarted, Observer, RunsDone, ignore
+from llamea_tune.scoring.benchmark_pairs import Pair, make_pairs
 from llamea_tune.scoring.benchmark_rows import BenchmarkRow, benchmark_rows
 from llamea_tune.scoring.cutoff import space_budget
 from llamea_tune.scoring.ranks import thinned
@@ -19,9 +20,6 @@ from llamea_tune.scoring.results_store import ResultsStore, runs_key
 from llamea_tune.scoring.score import SpaceScale
 from llamea_tune.scoring.scorer import Scorer
 from llamea_tune.spaces.space import RecordedSpace, Space
-
-STAGE = "benchmark"  # seeds that no candidate was selected on
-_SECONDS_BETWEEN_SAVINGS = 30.0
 
 DEFAULT_STRATEGIES = (
     "adaptive_tabu_greywolf",
@@ -99,7 +97,8 @@ def run_benchmark(
     settings: BenchmarkSettings,
     *,
     store: ResultsStore,
-    jobs: int = 1,
+    jobs: int | None = 1,
+    executor: str = LOCAL,
     fresh: bool = False,
     allow_weak: bool = False,
     observe: Observer = ignore,
@@ -111,7 +110,8 @@ def run_benchmark(
         spaces: Search spaces with distinct names.
         settings: How to benchmark.
         store: Where finished runs are kept, and looked for.
-        jobs: Processes that run at the same time; results do not depend on it.
+        jobs: Runs that go on at the same time; None for as many as the executor thinks right. Results do not depend on it.
+        executor: What makes the runs; see `make_executor`.
         fresh: Whether to make all runs anew.
         allow_weak: Whether candidates may run where the machine offers only a weaker sandbox.
         observe: Told of the progress.
@@ -124,18 +124,71 @@ def run_benchmark(
     scales: list[SpaceScale] = []
     runs: dict[str, dict[str, Sequence[RunResult]]] = {contender.label: {} for contender in contenders}
     kept = True
-    for space in spaces:
-        with LocalExecutor([space], jobs=jobs, limits=settings.limits, allow_weak=allow_weak) as executor:
-            scorer = make_scorer(executor, settings)
-            scale = scorer.scales[0]
-            for contender in contenders:
-                observe(ContenderStarted(contender.label, space.name))
-                done, was_kept = _pair(contender, space, scorer, settings, store, fresh, observe)
-                kept = kept and was_kept
-                observe(done)
-                runs[contender.label][space.name] = [thinned(run, scale.table) for run in done.runs]
-        scales.append(scale)
+    # Locally the spaces come one by one, as their workers hold all that they are given in memory.
+    for group in [[space] for space in spaces] if executor == LOCAL else [list(spaces)]:
+        with make_executor(executor, group, jobs=jobs, limits=settings.limits, allow_weak=allow_weak) as maker:
+            scorer = make_scorer(maker, settings)
+            kept = _make(contenders, group, scorer, settings, store, fresh, runs, observe) and kept
+        scales += scorer.scales
     return Benchmark(settings, tuple(scales), benchmark_rows(scales, runs, settings.seed), runs, kept)
+
+
+def _make(
+    contenders: Sequence[Contender],
+    spaces: Sequence[RecordedSpace],
+    scorer: Scorer,
+    settings: BenchmarkSettings,
+    store: ResultsStore,
+    fresh: bool,
+    runs: dict[str, dict[str, Sequence[RunResult]]],
+    observe: Observer,
+) -> bool:
+    """Add the runs of contenders on the spaces of a scorer. Whether all are safe in the store."""
+    order = [(contender, number) for number in range(len(spaces)) for contender in contenders]
+    names = iter([(contender.label, spaces[number].name) for contender, number in order])
+    kept, started = True, time.monotonic()
+    observe(ContenderStarted(*next(names)))
+    pairs = (_pair(contender, spaces[number], number, settings, store, fresh) for contender, number in order)
+    with closing(make_pairs(scorer, store, pairs)) as steps:
+        for pair, complete in steps:
+            if not complete:
+                observe(RunsDone(len(pair.made), settings.repeats, pair.reused))
+                continue
+            made, now = pair.runs(), time.monotonic()
+            observe(ContenderDone(pair.contender.label, pair.space, made, min(pair.reused, len(made)), now - started))
+            runs[pair.contender.label][pair.space.name] = [
+                thinned(run, scorer.scales[pair.number].table) for run in made
+            ]
+            kept, started = kept and pair.kept, now
+            if (following := next(names, None)) is not None:
+                observe(ContenderStarted(*following))
+    return kept
+
+
+def _pair(
+    contender: Contender,
+    space: RecordedSpace,
+    number: int,
+    settings: BenchmarkSettings,
+    store: ResultsStore,
+    fresh: bool,
+) -> Pair:
+    """A contender on a space, with the runs that are kept from before."""
+    try:
+        key = runs_key(
+            contender,
+            space,
+            seed=settings.seed,
+            limits=settings.limits,
+            charged=settings.charge_own_compute,
+            target=settings.stop_at_target,
+        )
+    except (StrategyError, MissingDependencyError) as err:
+        return Pair(contender, space, number, "", {}, 0, 0, err)
+    kept = {} if fresh else store.load(key, space)
+    made = {repeat: run for repeat, run in kept.items() if repeat < settings.repeats}
+    end = min((repeat for repeat, run in made.items() if not run.state.scorable), default=settings.repeats)
+    return Pair(contender, space, number, key, made, len(made), end)
 
 
 def make_scorer(executor: Executor, settings: BenchmarkSettings) -> Scorer:
@@ -168,65 +221,3 @@ def check_entries(contenders: Sequence[Contender], spaces: Sequence[Space]) -> N
         raise SettingsError("no strategy is named; name one, such as simulated_annealing")
     for space in spaces:
         space_budget(space)  # refuses what cannot be scored on now, rather than after hours
-
-
-def _pair(
-    contender: Contender,
-    space: RecordedSpace,
-    scorer: Scorer,
-    settings: BenchmarkSettings,
-    store: ResultsStore,
-    fresh: bool,
-    tell: Observer,
-) -> tuple[ContenderDone, bool]:
-    """The runs of one pair, and whether they are safe in the store."""
-    started = time.monotonic()
-    reused, safe = 0, True
-    try:
-        key = runs_key(
-            contender,
-            space,
-            seed=settings.seed,
-            limits=settings.limits,
-            charged=settings.charge_own_compute,
-            target=settings.stop_at_target,
-        )
-        kept = {} if fresh else store.load(key, space)
-        made = {number: run for number, run in kept.items() if number < settings.repeats}
-        reused = len(made)
-        missing = _missing(made, settings.repeats)
-        if missing:
-            safe = _make(contender, scorer, missing, made, lambda: store.save(key, made, space), tell)
-        runs = to_first_failure(made[number] for number in sorted(made))
-    except (StrategyError, MissingDependencyError) as err:  # its file is broken, or it needs a package
-        runs = [failed_run(RunState.FAILED, str(err))]
-    return ContenderDone(contender.label, space, runs, min(reused, len(runs)), time.monotonic() - started), safe
-
-
-def _missing(made: Mapping[int, RunResult], repeats: int) -> list[int]:
-    """Numbers of the repeats that are still to be made; what comes after a failed one is not needed."""
-    end = min((number for number, run in made.items() if not run.state.scorable), default=repeats)
-    return [number for number in range(end) if number not in made]
-
-
-def _make(
-    contender: Contender,
-    scorer: Scorer,
-    missing: Sequence[int],
-    made: dict[int, RunResult],
-    save: Callable[[], bool],
-    tell: Observer,
-) -> bool:
-    """Add the missing repeats; save now and then, and whatever happens. Whether the last saving went well."""
-    reused, latest = len(made), time.monotonic()
-    try:
-        with closing(scorer.each_run(contender, repeats=missing, stage=STAGE)) as runs:
-            for number, _, run in runs:
-                made[number] = run
-                tell(RunsDone(len(made), scorer.repeats, reused))
-                if time.monotonic() - latest > _SECONDS_BETWEEN_SAVINGS:
-                    save()
-                    latest = time.monotonic()
-    finally:
-        safe = save()
-    return safe

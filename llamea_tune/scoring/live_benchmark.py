@@ -9,12 +9,12 @@ import time
 from collections.abc import Sequence
 
 from llamea_tune.exceptions import MissingDependencyError, SettingsError, StrategyError
-from llamea_tune.execution import Contender, LocalExecutor
+from llamea_tune.execution import LOCAL, Contender, make_executor
 from llamea_tune.runners.trace import RunResult, RunState, failed_run
 from llamea_tune.scoring.benchmark_events import ContenderDone, ContenderStarted, Observer, RunsDone, ignore
+from llamea_tune.scoring.benchmark_pairs import STAGE
 from llamea_tune.scoring.benchmark_rows import benchmark_rows
 from llamea_tune.scoring.benchmarking import (
-    STAGE,
     Benchmark,
     BenchmarkSettings,
     check_entries,
@@ -30,7 +30,8 @@ def run_live_benchmark(
     spaces: Sequence[Space],
     settings: BenchmarkSettings,
     *,
-    jobs: int,
+    jobs: int | None,
+    executor: str = LOCAL,
     allow_weak: bool = False,
     observe: Observer = ignore,
 ) -> Benchmark:
@@ -40,7 +41,9 @@ def run_live_benchmark(
         contenders: Contenders with distinct labels.
         spaces: Live spaces.
         settings: How to benchmark.
-        jobs: Runs that go on at the same time; fewer than spaces would leave devices idle.
+        jobs: Runs that go on at the same time; fewer than spaces would leave devices idle. None for as many as the executor
+            thinks right.
+        executor: What makes the runs; see `make_executor`.
         allow_weak: Whether candidates may run where the machine offers only a weaker sandbox.
         observe: Told of the progress.
 
@@ -54,8 +57,8 @@ def run_live_benchmark(
         raise SettingsError(message, fields=("charge_own_compute",))
     check_entries(contenders, spaces)
     runs: dict[str, dict[str, list[RunResult]]] = {}
-    with LocalExecutor(spaces, jobs=jobs, limits=settings.limits, allow_weak=allow_weak) as executor:
-        scorer = make_scorer(executor, settings)
+    with make_executor(executor, spaces, jobs=jobs, limits=settings.limits, allow_weak=allow_weak) as maker:
+        scorer = make_scorer(maker, settings)
         tables = {scale.space: scale.table for scale in scorer.scales}
         for contender in contenders:
             observe(ContenderStarted(contender.label, ", ".join(tables)))

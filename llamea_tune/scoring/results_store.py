@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from llamea_tune.execution import Contender, Limits, NamedStrategy
+from llamea_tune.execution.conditions import SOURCES, package_versions, sources_digest
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
 from llamea_tune.spaces.space import RecordedSpace
 from llamea_tune.spaces.store import store_folder
@@ -29,10 +26,6 @@ from llamea_tune.strategies.catalog import resolve
 
 FORMAT_VERSION = 2
 
-_PACKAGES = (
-    *("kernel_tuner", "numpy", "scipy", "scikit-learn", "python-constraint2"),
-    *("pyatf", "pymoo", "scikit-optimize"),
-)
 _ARRAYS = ("numbers", "lengths", "indices", "steps_us", "counts", "own_compute_s")
 _COUNTS = ("paid", "repeated", "invalid", "failed")
 # How these end depends on the machine and its load, so the next call tries again.
@@ -42,17 +35,6 @@ _NOT_KEPT = frozenset({RunState.TIMED_OUT, RunState.KILLED})
 def results_folder() -> Path:
     """Where finished runs lie: below `$LLAMEA_TUNE_CACHE`, or the user's cache folder."""
     return store_folder().parent / "results"
-
-
-def package_versions() -> dict[str, str | None]:
-    """Versions of the packages that runs depend on; None for those that are not installed."""
-    found: dict[str, str | None] = {"python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = None
-    return found
 
 
 def runs_key(
@@ -85,7 +67,7 @@ def runs_key(
         "target": target,
         "prior": space.prior.fingerprint if space.prior else None,
         "versions": package_versions(),
-        "sources": [_sources_digest("kernel_tuner"), _sources_digest("llamea_tune")],
+        "sources": [sources_digest(package) for package in SOURCES],
     }
     if isinstance(contender, NamedStrategy):
         facts["strategy"] = contender.name
@@ -201,20 +183,3 @@ def _strategy_file_digest(name: str) -> str | None:
     if path is None or not path.is_file():
         return None
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-_ROOMS_OF_TRACES = ("candidate_code", "spaces", "runners", "sandbox", "strategies", "execution", "scoring")
-
-
-@lru_cache
-def _sources_digest(package: str) -> str:
-    """Digest of a package's Python sources. Of this one, only of the rooms that make traces."""
-    spec = find_spec(package)
-    folders = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
-    if package == "llamea_tune":
-        folders = [folder / room for folder in folders for room in (*_ROOMS_OF_TRACES, "kernel_tuner_internals.py")]
-    digest = hashlib.sha256()
-    for folder in folders:
-        for path in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
-            digest.update(str(path.relative_to(folder.parent)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()

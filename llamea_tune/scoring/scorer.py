@@ -136,7 +136,7 @@ class Scorer:
             SandboxError: Candidates cannot be run safely here.
         """
         places = {
-            self._planned(contender, space, repeat, stage): (repeat, space)
+            self.planned(contender, space, repeat, stage): (repeat, space)
             for repeat in repeats
             for space in range(len(self.spaces))
         }
@@ -144,7 +144,8 @@ class Scorer:
             for run, result in made:
                 yield *places[run], result
 
-    def _planned(self, contender: Contender, space: int, repeat: int, stage: str) -> Run:
+    def planned(self, contender: Contender, space: int, repeat: int, stage: str) -> Run:
+        """The run of a contender on a space that a repeat is; see `each_run`."""
         scale, measured = self.scales[space], repeat == _MEASURED_REPEAT
         target = scale.target if self._stop_at_target and not measured else None
         budget = RunBudget(scale.budget.time_limit_us, target=target)

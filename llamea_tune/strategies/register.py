@@ -56,12 +56,13 @@ def register_folder(folder: Path, *, bundled: bool = False) -> list[GeneratedStr
     return [strategy for path in paths if (strategy := register_file(path, bundled=bundled))]
 
 
-def register_file(path: Path, *, bundled: bool = False) -> GeneratedStrategy | None:
+def register_file(path: Path, *, bundled: bool = False, replace: bool = False) -> GeneratedStrategy | None:
     """Register one strategy file; registering the same file again loads it anew.
 
     Args:
         path: The file, named after the strategy.
         bundled: Whether it belongs to the package.
+        replace: Whether it takes the name of another generated strategy, if there is one.
 
     Returns:
         The strategy, or None if its name is taken.
@@ -69,7 +70,7 @@ def register_file(path: Path, *, bundled: bool = False) -> GeneratedStrategy | N
     path = path.absolute()
     name = path.stem
     taken = strategy_map.get(name)
-    if taken is not None and not (isinstance(taken, GeneratedStrategy) and taken.path == path):
+    if taken is not None and not (isinstance(taken, GeneratedStrategy) and (replace or taken.path == path)):
         owner = str(taken.path) if isinstance(taken, GeneratedStrategy) else "Kernel Tuner itself"
         warnings.warn(f"The strategy {path} is skipped: its name belongs to {owner}; rename the file.", stacklevel=2)
         return None

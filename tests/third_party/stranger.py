@@ -5,6 +5,7 @@ import csv
 import numpy as np
 
 from llamea_tune.exceptions import SpaceFileError
+from llamea_tune.execution import LocalExecutor
 from llamea_tune.llm import Completion
 from llamea_tune.proposals import Proposal
 from llamea_tune.spaces.prior import Prior
@@ -65,6 +66,11 @@ class Oldest:
 
     def parents(self, population, scored, count, rng):
         return tuple(population[:count])
+
+
+def single(argument, *, spaces, limits):
+    """An executor that makes one run at a time."""
+    return LocalExecutor(spaces, limits=limits)
 
 
 def read_table(path, objective, *, salvage):
