@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from llamea_tune import __version__
+from llamea_tune.evolution.briefing import Briefer, space_names
 from llamea_tune.evolution.events import Observer, RunStarted, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.loop import evolve
 from llamea_tune.evolution.provenance import prompts_hash
 from llamea_tune.evolution.recorded_llm import RecordedLLM
+from llamea_tune.evolution.references import references
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.tuning import make_tuner
@@ -229,8 +231,11 @@ def _evolve(
         LocalExecutor(spaces, jobs=jobs, limits=settings.limits, allow_weak=allow_weak_sandbox) as executor,
     ):
         scorer = Scorer(executor, repeats=settings.repeats, seed=settings.seed, baseline=settings.baseline)
-        descriptions = [] if own is None and settings.proposer == OFFLINE else _descriptions(scorer, settings)
-        board = evolve(run, settings, proposer, scorer, descriptions, observe, make_tuner(run, settings, scorer))
+        reads = own is not None or settings.proposer != OFFLINE
+        descriptions = _descriptions(scorer, settings) if reads else []
+        briefer = Briefer(settings, scorer.scales, references(run, settings, scorer)) if reads else None
+        tuner = make_tuner(run, settings, scorer)
+        board = evolve(run, settings, proposer, scorer, descriptions, observe, tuner, briefer)
         return replace(board, run=run.path)
 
 
@@ -250,13 +255,15 @@ def _proposer(run: RunDirectory, settings: Settings, own: Proposer | None, obser
 
 def _descriptions(scorer: Scorer, settings: Settings) -> list[str]:
     """What prompts say of the training spaces."""
-    level = settings.description_level
+    level = settings.information
+    hidden = space_names(level, [space.name for space in scorer.spaces])
     return [
-        describe(
+        f"## {hidden.get(space.name, space.name)}\n\n"
+        + describe(
             space,
             level,
             budget_s=scale.budget.time_limit_us / 1e6,
-            features=_landscape(space) if level == "space" else None,
+            features=_landscape(space) if level in ("space", "hidden") else None,
         )
         for space, scale in zip(scorer.spaces, scorer.scales, strict=True)
     ]

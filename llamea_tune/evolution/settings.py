@@ -13,11 +13,15 @@ from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.scoring import BASELINES
 from llamea_tune.spaces.describe import InformationLevel
 
-_RENAMED = {"rivals": "final_strategies", "finalists": "final_candidates"}  # as earlier runs have them
+_RENAMED = {
+    "rivals": "final_strategies",
+    "finalists": "final_candidates",
+    "description_level": "information",
+}  # as earlier runs have them
 _CHOICES: Mapping[str, Collection[str]] = {
     "selection": SELECTIONS,
     "baseline": BASELINES,
-    "description_level": get_args(InformationLevel),
+    "information": get_args(InformationLevel),
 }
 
 
@@ -41,7 +45,10 @@ class Settings:
         asked_at_once: Prompts that may wait for an answer at the same time.
         max_unanswered: Calls in a row without an answer that end the run, to be resumed later.
         llm: How a language model is asked.
-        description_level: What prompts say of the spaces: `"none"`, `"application"` or `"space"`.
+        information: What prompts say of the spaces: `"none"`, `"application"`, `"space"`, or `"hidden"`, which is that without
+            names.
+        context_tokens: Most tokens that a prompt may take, as `estimated_tokens` counts them; None for any number.
+        reference_strategies: Named strategies whose scores over time are shown beside those of a parent.
         hpo_trials: Trials to tune the hyperparameters of a surviving candidate with; 0 to tune none.
         hpo_runs: Runs that tuning may take in the whole run, confirmations included.
         limits: What one run of a candidate may use.
@@ -62,7 +69,9 @@ class Settings:
     asked_at_once: int = 4
     max_unanswered: int = 3
     llm: LLMOptions = field(default_factory=LLMOptions)
-    description_level: InformationLevel = "space"
+    information: InformationLevel = "space"
+    context_tokens: int | None = None
+    reference_strategies: tuple[str, ...] = ("pso", "genetic_algorithm")
     hpo_trials: int = 0
     hpo_runs: int = 2000
     limits: Limits = field(default_factory=Limits)
@@ -80,6 +89,10 @@ class Settings:
         for name in ("hpo_trials", "hpo_runs"):
             if getattr(self, name) < 0:
                 raise SettingsError(f"{name} is {getattr(self, name)}; it must not be negative.", fields=(name,))
+        if self.context_tokens is not None and self.context_tokens < 1:
+            raise SettingsError(
+                f"context_tokens is {self.context_tokens}; it must be at least 1.", fields=("context_tokens",)
+            )
         _check_llm(self.llm)
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"seed is {self.seed}; it must lie between 0 and 4294967295.", fields=("seed",))

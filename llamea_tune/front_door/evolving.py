@@ -61,7 +61,7 @@ def evolve(
     chosen = Settings(proposer=proposer if isinstance(proposer, str) else proposer.name, **settings)
     if own is not None and chosen.llm.given():
         raise SettingsError("llm is for proposers that are named; set up one's own instead", fields=("llm",))
-    for strategy in chosen.final_strategies:
+    for strategy in (*chosen.final_strategies, *chosen.reference_strategies):
         make_contender(strategy)  # refuses what it does not know now, rather than after the evolution
     with opened_spaces(first_spaces() if spaces is None else spaces, reading, on_sampled) as opened:
         for space in opened:
