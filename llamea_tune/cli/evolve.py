@@ -75,6 +75,10 @@ def evolve(
             help="What prompts tell of the spaces: none, application, space, or hidden, which is that without names.",
         ),
     ] = "space",
+    start_from: Annotated[
+        list[str] | None,
+        typer.Option(help="Exported strategy, or FILE.py:CLASS, to start from; may be repeated.", show_default=False),
+    ] = None,
     context_tokens: Annotated[
         int | None,
         typer.Option(help="Most tokens that a prompt may take; by default any number.", show_default=False),
@@ -132,6 +136,7 @@ def evolve(
         ),
         information=information,
         context_tokens=context_tokens,
+        start_from=tuple(start_from or ()),
         reference_strategies=options.names(reference_strategies),
         hpo_trials=hpo_trials,
         hpo_runs=hpo_runs,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +18,7 @@ from llamea_tune.proposals.directions import directions
 from llamea_tune.proposals.proposal import ProposalTask
 from llamea_tune.scoring import SpaceScale
 
+_NEW = ("new",)
 _NAMED = ("application", "space")  # levels of information at which spaces go by their names
 
 
@@ -49,7 +51,10 @@ class Briefer:
             context_tokens=self.settings.context_tokens,
         )
         chosen = self._directions([entry.task for entry in planned], common, history)
-        asked = [_asked(entry.task, direction) for entry, direction in zip(planned, chosen, strict=True)]
+        asked = [
+            "" if entry.given else _asked(entry.task, direction)
+            for entry, direction in zip(planned, chosen, strict=True)
+        ]
         return [
             replace(
                 entry,
@@ -59,7 +64,7 @@ class Briefer:
                         common,
                         direction=chosen[number],
                         place=f"{number + 1} of {len(planned)}",
-                        siblings=tuple(text for other, text in enumerate(asked) if other != number),
+                        siblings=tuple(text for other, text in enumerate(asked) if other != number and text),
                     ),
                 ),
             )
@@ -78,24 +83,27 @@ class Briefer:
         return Facts(scored, min(limits.wall_s, limits.cpu_s), self.settings.hpo_trials > 0)
 
     def _directions(self, tasks: Sequence[ProposalTask], briefing: Briefing, history: History) -> list[str]:
-        """A direction for each task; those with the same operator and parents take turns through theirs.
+        """A direction for each task; those with the same operator and parents take turns through theirs, all run long.
 
-        Kinds of algorithms are gone through over the whole run, in an order that its seed decides.
+        So do kinds of algorithms, in an order that the run's seed decides.
         """
-        taken: dict[tuple[str, ...], int] = {}
-        n_kinds = sum(entry.candidate.operator in ("initial", "diversify") for entry in history.all())
+        taken = Counter(_group(entry.candidate.operator, entry.candidate.parents) for entry in history.all())
         chosen = []
         for task in tasks:
             possible = directions(task.operator, task.parents, briefing)
-            new = task.operator in ("initial", "diversify")
-            group = ("new",) if new else (task.operator, *(parent.candidate.id for parent in task.parents))
-            turn = taken.setdefault(group, n_kinds if new else 0)
+            group = _group(task.operator, [parent.candidate.id for parent in task.parents])
+            turn = taken[group]
             taken[group] += 1
-            if new and possible:
+            if group == _NEW:
                 order = np.random.default_rng([self.settings.seed, len(possible)]).permutation(len(possible))
                 possible = [possible[i] for i in order]
             chosen.append(possible[turn % len(possible)] if possible else "")
         return chosen
+
+
+def _group(operator: str, parents: Sequence[str]) -> tuple[str, ...]:
+    """What takes turns through the same directions."""
+    return _NEW if operator in ("initial", "diversify") else (operator, *parents)
 
 
 def space_names(information: str, spaces: Sequence[str]) -> dict[str, str]:

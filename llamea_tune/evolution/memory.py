@@ -15,6 +15,7 @@ from llamea_tune.scoring.behaviour import paired_gain
 _MOST_NAMES = 6
 _MOST_LINES = 6
 _LONGEST_LINE = 100
+_OTHER_PROGRAM = 0.5  # share of a parent's lines, from which on a child that lacks them is another program
 _HEADING = re.compile(r"\s*(?:def|class)\s+(?P<name>\w+)")
 
 
@@ -35,7 +36,7 @@ def _attempt(entry: Scored, history: History, scales: Sequence[SpaceScale]) -> A
     if parent is not None:  # by the first evaluations, which were on the same seeds
         first = (history.first_evaluation(key).behaviour for key in (candidate.id, parent.id))
         gain = paired_gain(scales, *first)
-    removed, added = ((), ()) if parent is None or not candidate.code else _lines(parent, candidate)
+    removed, added = _lines(parent, candidate) if parent is not None and candidate.code else ((), ())
     return Attempt(
         id=candidate.id,
         class_name=candidate.class_name,
@@ -55,10 +56,11 @@ def _attempt(entry: Scored, history: History, scales: Sequence[SpaceScale]) -> A
 
 
 def _lines(parent: Candidate, child: Candidate) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The lines that a child did away with, and those that it brought."""
+    """The lines that a child did away with, and those that it brought; none of either where it is another program."""
     before, after = (of.with_tuned_defaults().code.splitlines() for of in (parent, child))
     changes = list(unified_diff(before, after, lineterm="", n=0))[2:]
-    return tuple(line[1:] for line in changes if line[0] == "-"), tuple(line[1:] for line in changes if line[0] == "+")
+    removed, added = (tuple(line[1:] for line in changes if line[0] == mark) for mark in "-+")
+    return (removed, added) if len(removed) < _OTHER_PROGRAM * len(before) else ((), ())
 
 
 def _changed(candidate: Candidate, removed: Sequence[str], added: Sequence[str]) -> str:

@@ -48,6 +48,7 @@ class Settings:
         information: What prompts say of the spaces: `"none"`, `"application"`, `"space"`, or `"hidden"`, which is that without
             names.
         context_tokens: Most tokens that a prompt may take, as `estimated_tokens` counts them; None for any number.
+        start_from: Exported strategies, or classes in files, that are the first candidates.
         reference_strategies: Named strategies whose scores over time are shown beside those of a parent.
         hpo_trials: Trials to tune the hyperparameters of a surviving candidate with; 0 to tune none.
         hpo_runs: Runs that tuning may take in the whole run, confirmations included.
@@ -71,6 +72,7 @@ class Settings:
     llm: LLMOptions = field(default_factory=LLMOptions)
     information: InformationLevel = "space"
     context_tokens: int | None = None
+    start_from: tuple[str, ...] = ()
     reference_strategies: tuple[str, ...] = ("pso", "genetic_algorithm")
     hpo_trials: int = 0
     hpo_runs: int = 2000
@@ -89,6 +91,11 @@ class Settings:
         for name in ("hpo_trials", "hpo_runs"):
             if getattr(self, name) < 0:
                 raise SettingsError(f"{name} is {getattr(self, name)}; it must not be negative.", fields=(name,))
+        if len(self.start_from) > self.offspring:
+            raise SettingsError(
+                f"start_from names {len(self.start_from)} programs, and a generation has {self.offspring}; name fewer.",
+                fields=("start_from",),
+            )
         if self.context_tokens is not None and self.context_tokens < 1:
             raise SettingsError(
                 f"context_tokens is {self.context_tokens}; it must be at least 1.", fields=("context_tokens",)

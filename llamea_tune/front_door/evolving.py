@@ -12,6 +12,7 @@ from llamea_tune.evolution.events import Observer, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
+from llamea_tune.evolution.starting import starting_proposals
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import make_contender
 from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, first_spaces, opened_spaces
@@ -63,6 +64,7 @@ def evolve(
         raise SettingsError("llm is for proposers that are named; set up one's own instead", fields=("llm",))
     for strategy in (*chosen.final_strategies, *chosen.reference_strategies):
         make_contender(strategy)  # refuses what it does not know now, rather than after the evolution
+    starting_proposals(chosen.start_from)
     with opened_spaces(first_spaces() if spaces is None else spaces, reading, on_sampled) as opened:
         for space in opened:
             space_budget(space)  # nor start what cannot be scored on

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from llamea_tune.candidate import Scored
 from llamea_tune.proposals.briefing import Attempt
@@ -15,6 +15,7 @@ _LONGEST_DESCRIPTION = 200
 _LONGEST_REASON = 160
 _MOST_RELATIVES = 8
 _DEEPEST = 6
+_MOST_ANCESTORS = 3
 
 
 def tree(attempts: Sequence[Attempt], most: int = MOST_ATTEMPTS) -> str:
@@ -37,7 +38,7 @@ def tree(attempts: Sequence[Attempt], most: int = MOST_ATTEMPTS) -> str:
         lines.append("  " * min(depth, _DEEPEST) + f"- {_line(attempt)}")
         waiting += [(child, depth + 1) for child in reversed(children.get(attempt.id, []))]
     left_out = len(attempts) - len(shown)
-    return "\n".join(lines + ([f"- and {left_out} more, none of them better"] if left_out else []))
+    return "\n".join(lines + ([f"- and {left_out} older ones, of lower fitness or none"] if left_out else []))
 
 
 def _worth_telling(attempts: Sequence[Attempt], most: int) -> list[Attempt]:
@@ -84,8 +85,7 @@ def relatives(parents: Sequence[Scored], attempts: Sequence[Attempt], *, lines: 
         own = by_id.get(parent.candidate.id)
         if own is None:
             continue
-        if own.parents:
-            parts.append(f"{own.id} itself came from {' and '.join(own.parents)}. {_told(own, lines)}")
+        parts += [_came_from(each, lines) for each in _line_of(own, by_id)]
         groups = {
             f"What was tried from {own.id} before": [each for each in attempts if own.id in each.parents],
             f"Its siblings, from {' and '.join(own.parents)}": _siblings(own, attempts),
@@ -95,6 +95,23 @@ def relatives(parents: Sequence[Scored], attempts: Sequence[Attempt], *, lines: 
             if told:
                 parts.append("\n".join([f"{title}:", *told]))
     return "\n\n".join(parts)
+
+
+def _line_of(own: Attempt, by_id: Mapping[str, Attempt]) -> list[Attempt]:
+    """An attempt and those that it came from one after the other, first parents only, that were made from others."""
+    line: list[Attempt] = []
+    each: Attempt | None = own
+    while each is not None and each.parents and len(line) < _MOST_ANCESTORS:
+        line.append(each)
+        each = by_id.get(each.parents[0])
+    return line
+
+
+def _came_from(attempt: Attempt, lines: bool) -> str:
+    text = f"{attempt.id} came from {' and '.join(attempt.parents)}. {_told(attempt, lines)}"
+    if lines and attempt.removed:
+        text += f"\n  Lines it did away with, which are not to come back: {_quoted(attempt.removed)}."
+    return text
 
 
 def _siblings(own: Attempt, attempts: Sequence[Attempt]) -> list[Attempt]:
@@ -110,8 +127,6 @@ def _told(attempt: Attempt, lines: bool) -> str:
         text += f" It was asked: {_shortened(attempt.direction, _LONGEST_REASON)}"
     if attempt.changed:
         text += f" It changed {attempt.changed}."
-    if lines and attempt.removed:
-        text += f"\n  Lines it did away with: {_quoted(attempt.removed)}."
     if lines and attempt.added and _did_not_help(attempt):
         text += f"\n  Lines it brought, without gain: {_quoted(attempt.added)}."
     return text

@@ -28,7 +28,10 @@ _MOST_RANGES = 20
 _LONGEST_ANSWER = 40_000
 _LONGEST_PROBLEM = 800
 _RETRY_TOKENS = 400  # kept free of each prompt, for what a second one says of the answer to it
-_NOT_TOLD = "A change of constants alone is not enough."
+_TUNED = "Hyperparameters of the best candidates are tuned in this run, within the ranges that are declared for them."
+_NOT_TUNED = (
+    "Hyperparameters are not tuned in this run: candidates are scored with their defaults, so choose these with care."
+)
 
 # What is shortened first where a prompt has to fit; the task, its direction, the form of the answer and code to edit are not.
 _EVIDENCE, _FACTS, _RELATIVES, _ATTEMPTS, _SPACES, _EXAMPLE, _SIBLINGS = range(1, 8)
@@ -99,9 +102,8 @@ def task_sections(task: ProposalTask, operator: Operator) -> list[Section]:
         Section(_relatives(task), _RELATIVES),
         Section((_siblings(briefing),), _SIBLINGS),
     ]
-    job = fill(operator.prompt_file, constants=_NOT_TOLD if briefing.facts is None else _constants(briefing.facts))
     direction = f"\n\n{briefing.direction}" if briefing.direction else ""
-    return [*sections, Section((f"# Your task\n\n{job}{direction}",))]
+    return [*sections, Section((f"# Your task\n\n{_read(operator.prompt_file)}{direction}",))]
 
 
 def _spaces(spaces: Sequence[str]) -> tuple[str, ...]:
@@ -121,18 +123,8 @@ def _facts(facts: Facts | None, briefing: Briefing) -> str:
         paid = [f"{on[space].measured:.0f}" for on in briefing.references.values() if space in on]
         rows.append([briefing.called(space), f"{100 * first:.1f} %", f"{100 * last:.0f} %", *paid])
     head = ["space", "scored from", "to", *(f"measurements that {label} paid for" for label in briefing.references)]
-    text = fill("facts.md", limit_s=f"{facts.limit_s:g}", tuning=_constants(facts))
+    text = fill("facts.md", limit_s=f"{facts.limit_s:g}", tuning=_TUNED if facts.tuned else _NOT_TUNED)
     return f"# What holds in this run\n\n{text}\n\n{table(head, rows)}"
-
-
-def _constants(facts: Facts) -> str:
-    """What is said of changing constants: whether anybody else will."""
-    if facts.tuned:
-        return "A change of constants alone is not enough: the hyperparameters of the best candidates are tuned afterwards."
-    return (
-        "Hyperparameters are not tuned in this run: candidates are scored with their defaults, so choose these with care. "
-        "A change of constants alone is not enough."
-    )
 
 
 def _tried(task: ProposalTask) -> tuple[str, ...]:

@@ -105,7 +105,7 @@ def test_prompts_tell_what_became_of_relatives(finished):
     text = "".join(later)
     assert "on the same seeds" in text
     assert "no score: " in text
-    assert "Lines it did away with: `def __init__(self, n_initial=" in text
+    assert "Lines it brought, without gain: `def __init__(self, n_initial=" in text
 
 
 def test_what_was_asked_is_kept_with_the_candidate(finished):
