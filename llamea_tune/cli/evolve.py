@@ -51,7 +51,8 @@ def evolve(
     proposer: Annotated[
         str,
         typer.Option(
-            help="Who proposes: offline, openai:MODEL[@URL], handoff:FOLDER, replay:PATH or replay-by-key:PATH."
+            help="Who proposes: offline, openai:MODEL[@URL], mix:SPEC=WEIGHT,..., handoff:FOLDER, replay:PATH or "
+            "replay-by-key:PATH."
         ),
     ] = "offline",
     max_candidates: Annotated[int, typer.Option(help="Candidates to propose in all.")] = 24,
@@ -75,6 +76,13 @@ def evolve(
             help="What prompts tell of the spaces: none, application, space, or hidden, which is that without names.",
         ),
     ] = "space",
+    team: Annotated[
+        Literal["single", "plan-code-debug"],
+        typer.Option(help="Who works on a proposal: single, or plan-code-debug for a planner, a coder and a debugger."),
+    ] = "single",
+    planner_llm: llm_options.PlannerLLM = "",
+    coder_llm: llm_options.CoderLLM = "",
+    debugger_llm: llm_options.DebuggerLLM = "",
     start_from: Annotated[
         list[str] | None,
         typer.Option(help="Exported strategy, or FILE.py:CLASS, to start from; may be repeated.", show_default=False),
@@ -136,6 +144,10 @@ def evolve(
         ),
         information=information,
         context_tokens=context_tokens,
+        team=team,
+        planner_llm=planner_llm,
+        coder_llm=coder_llm,
+        debugger_llm=debugger_llm,
         start_from=tuple(start_from or ()),
         reference_strategies=options.names(reference_strategies),
         hpo_trials=hpo_trials,

@@ -22,11 +22,15 @@ from llamea_tune.evolution.recorded_llm import RecordedLLM
 from llamea_tune.evolution.references import references
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
+from llamea_tune.evolution.trying_out import try_out_on
 from llamea_tune.evolution.tuning import make_tuner
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
 from llamea_tune.execution import LocalExecutor
 from llamea_tune.llm.asking_options import LLMOptions
+from llamea_tune.llm.mixed import ByRole
+from llamea_tune.llm.registry import make_llm
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
+from llamea_tune.proposals.team import SINGLE, TeamProposer, TryOut
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
 from llamea_tune.scoring import Scorer
 from llamea_tune.spaces import (
@@ -39,6 +43,8 @@ from llamea_tune.spaces import (
     load_space,
 )
 from llamea_tune.wording import counted
+
+_OURS = (LLMProposer, TeamProposer)  # a proposer of a user's own that derives from them is left as it is
 
 
 def new_run(
@@ -185,7 +191,7 @@ def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOp
                     f"{run.path} has a proposer of your own, which takes no options of ours; leave them out."
                 )
             settings = settings.with_llm(llm)
-            make_proposer(settings.proposer, **settings.llm.given())  # refuses what it does not take
+            named_proposer(settings)  # refuses what it does not take
         run.write_json("run.json", {**header, "settings": settings.to_json()})
 
 
@@ -227,7 +233,7 @@ def _evolve(
     observe: Observer,
 ) -> Leaderboard:
     with (
-        _proposer(run, settings, own, observe) as proposer,
+        _proposer(run, settings, own, observe, try_out_on(spaces, allow_weak_sandbox=allow_weak_sandbox)) as proposer,
         LocalExecutor(spaces, jobs=jobs, limits=settings.limits, allow_weak=allow_weak_sandbox) as executor,
     ):
         scorer = Scorer(executor, repeats=settings.repeats, seed=settings.seed, baseline=settings.baseline)
@@ -239,14 +245,36 @@ def _evolve(
         return replace(board, run=run.path)
 
 
+def named_proposer(settings: Settings, observe: Observer = ignore) -> Proposer:
+    """The proposer that settings name, its team made up.
+
+    Raises:
+        ProposerError: It is not known, or cannot work.
+        SettingsError: It takes no such option, or is no language model and has a team.
+    """
+    options = settings.llm.given()
+    proposer = make_proposer(settings.proposer, observe, **options)
+    if settings.team == SINGLE:
+        return proposer
+    if not isinstance(proposer, LLMProposer):
+        raise SettingsError(
+            f"team is {settings.team!r}, but {settings.proposer} asks no language model", fields=("team",)
+        )
+    by_role = {role: make_llm(spec, observe, **options) for role, spec in settings.llm_by_role().items()}
+    return TeamProposer(ByRole(proposer.llm, by_role) if by_role else proposer.llm)
+
+
 @contextmanager
-def _proposer(run: RunDirectory, settings: Settings, own: Proposer | None, observe: Observer) -> Iterator[Proposer]:
+def _proposer(
+    run: RunDirectory, settings: Settings, own: Proposer | None, observe: Observer, try_out: TryOut
+) -> Iterator[Proposer]:
     """The run's proposer; a language model's answers go through the run's log, and none is waited for at the end."""
-    proposer = make_proposer(settings.proposer, observe, **settings.llm.given()) if own is None else own
-    if type(proposer) is not LLMProposer:  # one of a user's own that derives from it is left as it is
+    proposer = named_proposer(settings, observe) if own is None else own
+    if not isinstance(proposer, LLMProposer) or type(proposer) not in _OURS:
         yield proposer
         return
-    recorded = LLMProposer(RecordedLLM(proposer.llm, run.exchanges))
+    llm = RecordedLLM(proposer.llm, run.exchanges)
+    recorded = TeamProposer(llm, try_out) if isinstance(proposer, TeamProposer) else LLMProposer(llm)
     try:
         yield recorded
     finally:

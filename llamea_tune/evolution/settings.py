@@ -10,6 +10,7 @@ from llamea_tune.evolution.selection import SELECTIONS
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import Limits
 from llamea_tune.llm.asking_options import LLMOptions
+from llamea_tune.proposals.team import ROLES, SINGLE, TEAMS
 from llamea_tune.scoring import BASELINES
 from llamea_tune.spaces.describe import InformationLevel
 
@@ -21,6 +22,7 @@ _RENAMED = {
 _CHOICES: Mapping[str, Collection[str]] = {
     "selection": SELECTIONS,
     "baseline": BASELINES,
+    "team": TEAMS,
     "information": get_args(InformationLevel),
 }
 
@@ -48,6 +50,10 @@ class Settings:
         information: What prompts say of the spaces: `"none"`, `"application"`, `"space"`, or `"hidden"`, which is that without
             names.
         context_tokens: Most tokens that a prompt may take, as `estimated_tokens` counts them; None for any number.
+        team: Who works on a proposal: `"single"`, or `"plan-code-debug"` for a planner, a coder and a debugger.
+        planner_llm: Specification of the planner's own language model; empty for that of the proposer.
+        coder_llm: That of the coder.
+        debugger_llm: That of the debugger.
         start_from: Exported strategies, or classes in files, that are the first candidates.
         reference_strategies: Named strategies whose scores over time are shown beside those of a parent.
         hpo_trials: Trials to tune the hyperparameters of a surviving candidate with; 0 to tune none.
@@ -72,6 +78,10 @@ class Settings:
     llm: LLMOptions = field(default_factory=LLMOptions)
     information: InformationLevel = "space"
     context_tokens: int | None = None
+    team: str = SINGLE
+    planner_llm: str = ""
+    coder_llm: str = ""
+    debugger_llm: str = ""
     start_from: tuple[str, ...] = ()
     reference_strategies: tuple[str, ...] = ("pso", "genetic_algorithm")
     hpo_trials: int = 0
@@ -91,6 +101,11 @@ class Settings:
         for name in ("hpo_trials", "hpo_runs"):
             if getattr(self, name) < 0:
                 raise SettingsError(f"{name} is {getattr(self, name)}; it must not be negative.", fields=(name,))
+        if self.team == SINGLE and self.llm_by_role():
+            role = next(iter(self.llm_by_role()))
+            raise SettingsError(
+                f"{role}_llm is for a team, and there is none; set team to {TEAMS[1]!r} too.", fields=(f"{role}_llm",)
+            )
         if len(self.start_from) > self.offspring:
             raise SettingsError(
                 f"start_from names {len(self.start_from)} programs, and a generation has {self.offspring}; name fewer.",
@@ -107,6 +122,11 @@ class Settings:
             if getattr(self, name) not in choices:
                 message = f"{name} is {getattr(self, name)!r}; choose one of: {', '.join(choices)}."
                 raise SettingsError(message, fields=(name,))
+
+    def llm_by_role(self) -> dict[str, str]:
+        """Specifications of the language models that roles of a team have for themselves."""
+        given = {role: getattr(self, f"{role}_llm") for role in ROLES}
+        return {role: spec for role, spec in given.items() if spec}
 
     def with_max_candidates(self, max_candidates: int) -> Settings:
         """The same settings for a run of another length; what tuning may take changes in proportion."""

@@ -7,7 +7,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from llamea_tune.evolution.assemble import carry_out, change_settings, check_proposer, new_run, run_spaces
+from llamea_tune.evolution.assemble import (
+    carry_out,
+    change_settings,
+    check_proposer,
+    named_proposer,
+    new_run,
+    run_spaces,
+)
 from llamea_tune.evolution.events import Observer, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
@@ -17,7 +24,7 @@ from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import make_contender
 from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, default_jobs, first_spaces, opened_spaces
 from llamea_tune.llm.asking_options import LLMOptions
-from llamea_tune.proposals import OFFLINE, Proposer, make_proposer
+from llamea_tune.proposals import OFFLINE, Proposer
 from llamea_tune.runners.open_live import OnSampled
 from llamea_tune.scoring import space_budget
 from llamea_tune.spaces import Reading, Space
@@ -69,7 +76,7 @@ def evolve(
         for space in opened:
             space_budget(space)  # nor start what cannot be scored on
         if own is None:
-            make_proposer(chosen.proposer, **chosen.llm.given())  # and a missing key before there is a run directory
+            named_proposer(chosen)  # and a missing key before there is a run directory
         path = Path("runs") / datetime.now().strftime("%Y%m%d-%H%M%S") if run is None else Path(run)
         return carry_out(
             new_run(path, chosen, opened, reading, own),

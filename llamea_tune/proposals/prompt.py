@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from string import Template
@@ -13,14 +14,12 @@ from llamea_tune.candidate import Scored
 from llamea_tune.candidate_code import prompt_sentences
 from llamea_tune.llm.language_model import RETRY, Prompt
 from llamea_tune.proposals.briefing import Briefing, Facts
-from llamea_tune.proposals.context import Section, estimated_tokens, pack
+from llamea_tune.proposals.context import VITAL, Section, estimated_tokens, pack
 from llamea_tune.proposals.evidence import table
-from llamea_tune.proposals.feedback import feedback, feedback_forms
+from llamea_tune.proposals.feedback import feedback_forms
 from llamea_tune.proposals.memory import FEWER_ATTEMPTS, relatives, tree
 from llamea_tune.proposals.operators import OPERATORS, Operator
 from llamea_tune.proposals.proposal import ProposalTask
-
-__all__ = ["feedback", "render_prompt", "render_retry", "system_prompt", "task_sections"]
 
 _MOST_TRIED = 40
 _LONGEST_TRIED = 240
@@ -50,10 +49,9 @@ def render_prompt(task: ProposalTask) -> Prompt:
     if len(task.parents) != operator.n_parents:
         raise ValueError(f"{operator.name} takes {operator.n_parents} parents, got {len(task.parents)}")
     system = system_prompt()
-    answer = _read("answer_edits.md" if operator.edits else "answer.md")
-    sections = [*task_sections(task, operator), Section((f"# Answer format\n\n{answer}",))]
+    sections = [*task_sections(task, operator), answer_section(operator)]
     user = pack(sections, tokens_left(task.briefing, system, _RETRY_TOKENS))
-    return Prompt(task.key, system, user, operator.temperature)
+    return Prompt(task.key, system, user, operator.temperature, seed=task.seed)
 
 
 def render_retry(prompt: Prompt, answer: str, problem: str, most_tokens: int | None = None) -> Prompt:
@@ -70,13 +68,19 @@ def render_retry(prompt: Prompt, answer: str, problem: str, most_tokens: int | N
         textwrap.shorten(problem.strip().rstrip("."), _LONGEST_PROBLEM, placeholder=" …") if most_tokens else problem
     )
     left = None if most_tokens is None else most_tokens - estimated_tokens(prompt.system)
-    again = _read("retry.md")
+    again = read_prompt("retry.md")
     sections = (
         Section((prompt.user,)),
-        Section((f"# Your previous answer\n\n{_fenced(shown)}",), _EVIDENCE),
+        Section((f"# Your previous answer\n\n{fenced(shown)}",), _EVIDENCE),
         Section((Template(again).substitute(problem=problem.strip().rstrip(".")),)),
     )
-    return Prompt(prompt.key + RETRY, prompt.system, pack(sections, left), prompt.temperature)
+    return replace(prompt, key=prompt.key + RETRY, user=pack(sections, left))
+
+
+def answer_section(operator: Operator) -> Section:
+    """The form of the answer to an operator's task."""
+    answer = read_prompt("answer_edits.md" if operator.edits else "answer.md")
+    return Section((f"# Answer format\n\n{answer}",))
 
 
 def tokens_left(briefing: Briefing, system: str, reserved: int = 0) -> int | None:
@@ -88,7 +92,12 @@ def tokens_left(briefing: Briefing, system: str, reserved: int = 0) -> int | Non
 
 def system_prompt() -> str:
     """The system prompt: the same for every task, so that servers can cache it."""
-    return fill("system.md", contract=fill("contract.md", **prompt_sentences()))
+    return fill("system.md", contract=contract())
+
+
+def contract() -> str:
+    """The contract of candidate code."""
+    return fill("contract.md", **prompt_sentences())
 
 
 def task_sections(task: ProposalTask, operator: Operator) -> list[Section]:
@@ -103,7 +112,7 @@ def task_sections(task: ProposalTask, operator: Operator) -> list[Section]:
         Section((_siblings(briefing),), _SIBLINGS),
     ]
     direction = f"\n\n{briefing.direction}" if briefing.direction else ""
-    return [*sections, Section((f"# Your task\n\n{_read(operator.prompt_file)}{direction}",))]
+    return [*sections, Section((f"# Your task\n\n{read_prompt(operator.prompt_file)}{direction}",))]
 
 
 def _spaces(spaces: Sequence[str]) -> tuple[str, ...]:
@@ -149,7 +158,7 @@ def _parents(parents: Sequence[Scored], briefing: Briefing, *, to_edit: bool) ->
         sections += [
             Section((f"## {title}: {named}\n\n{candidate.description}",)),
             Section(feedback_forms(parent.evaluation, briefing, refused[:_MOST_RANGES]), _EVIDENCE),
-            Section((_fenced(candidate.code.strip("\n"), "python"),), 0 if to_edit else _EXAMPLE),
+            Section((fenced(candidate.code.strip("\n"), "python"),), VITAL if to_edit else _EXAMPLE),
         ]
     return sections
 
@@ -166,7 +175,7 @@ def _siblings(briefing: Briefing) -> str:
     return "# Others at work\n\n" + fill("siblings.md", place=briefing.place, siblings=told)
 
 
-def _fenced(content: str, language: str = "") -> str:
+def fenced(content: str, language: str = "") -> str:
     """Content in a fence longer than any in it."""
     longest = max((len(marks) for marks in re.findall(r"`{3,}", content)), default=2)
     fence = "`" * (longest + 1)
@@ -175,9 +184,10 @@ def _fenced(content: str, language: str = "") -> str:
 
 def fill(name: str, **values: str) -> str:
     """A file of `prompts/` with values in their places."""
-    return Template(_read(name)).substitute(values)
+    return Template(read_prompt(name)).substitute(values)
 
 
 @cache
-def _read(name: str) -> str:
+def read_prompt(name: str) -> str:
+    """A file of `prompts/`."""
     return files("llamea_tune.proposals").joinpath("prompts", name).read_text(encoding="utf-8").strip()
