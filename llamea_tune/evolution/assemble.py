@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import singledispatch
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from llamea_tune import __version__
-from llamea_tune.evolution.briefing import Briefer, space_names
+from llamea_tune.evolution.briefing import Briefer
+from llamea_tune.evolution.descriptions import descriptions
 from llamea_tune.evolution.events import Observer, RunStarted, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.loop import evolve
@@ -33,15 +33,7 @@ from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
 from llamea_tune.proposals.team import SINGLE, TeamProposer, TryOut
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
 from llamea_tune.scoring import Scorer
-from llamea_tune.spaces import (
-    LandscapeFeatures,
-    Reading,
-    RecordedSpace,
-    Space,
-    describe,
-    landscape_features,
-    load_space,
-)
+from llamea_tune.spaces import Reading, RecordedSpace, Space, load_space
 from llamea_tune.wording import counted
 
 _OURS = (LLMProposer, TeamProposer)  # a proposer of a user's own that derives from them is left as it is
@@ -238,10 +230,10 @@ def _evolve(
     ):
         scorer = Scorer(executor, repeats=settings.repeats, seed=settings.seed, baseline=settings.baseline)
         reads = own is not None or settings.proposer != OFFLINE
-        descriptions = _descriptions(scorer, settings) if reads else []
+        described = descriptions(scorer, settings.information) if reads else []
         briefer = Briefer(settings, scorer.scales, references(run, settings, scorer)) if reads else None
         tuner = make_tuner(run, settings, scorer)
-        board = evolve(run, settings, proposer, scorer, descriptions, observe, tuner, briefer)
+        board = evolve(run, settings, proposer, scorer, described, observe, tuner, briefer)
         return replace(board, run=run.path)
 
 
@@ -279,33 +271,6 @@ def _proposer(
         yield recorded
     finally:
         recorded.close()
-
-
-def _descriptions(scorer: Scorer, settings: Settings) -> list[str]:
-    """What prompts say of the training spaces."""
-    level = settings.information
-    hidden = space_names(level, [space.name for space in scorer.spaces])
-    return [
-        f"## {hidden.get(space.name, space.name)}\n\n"
-        + describe(
-            space,
-            level,
-            budget_s=scale.budget.time_limit_us / 1e6,
-            features=_landscape(space) if level in ("space", "hidden") else None,
-        )
-        for space, scale in zip(scorer.spaces, scorer.scales, strict=True)
-    ]
-
-
-@singledispatch
-def _landscape(_: Space) -> LandscapeFeatures | None:
-    """What is told of a landscape: nothing where only a sample of it is known."""
-    return None
-
-
-@_landscape.register
-def _known_landscape(space: RecordedSpace) -> LandscapeFeatures:
-    return landscape_features(space)
 
 
 def _space_record(space: Space, reading: Reading) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from llamea_tune.candidate import Behaviour
+from llamea_tune.evolution.descriptions import space_names
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.memory import attempts
 from llamea_tune.evolution.plan import PlannedCandidate
@@ -19,7 +20,6 @@ from llamea_tune.proposals.proposal import ProposalTask
 from llamea_tune.scoring import SpaceScale
 
 _NEW = ("new",)
-_NAMED = ("application", "space")  # levels of information at which spaces go by their names
 
 
 @dataclass(frozen=True)
@@ -104,13 +104,6 @@ class Briefer:
 def _group(operator: str, parents: Sequence[str]) -> tuple[str, ...]:
     """What takes turns through the same directions."""
     return _NEW if operator in ("initial", "diversify") else (operator, *parents)
-
-
-def space_names(information: str, spaces: Sequence[str]) -> dict[str, str]:
-    """What prompts call spaces whose names are not to be told."""
-    if information in _NAMED:
-        return {}
-    return {name: f"space {number}" for number, name in enumerate(spaces, start=1)}
 
 
 def _asked(task: ProposalTask, direction: str) -> str:
