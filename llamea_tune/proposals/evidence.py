@@ -54,7 +54,7 @@ def _scores(of: Behaviour) -> list[str]:
 
 def _requests(behaviour: Mapping[str, Behaviour], briefing: Briefing) -> str:
     head = [
-        *("space", "measured", "failed", "asked again", "invalid", "one parameter or none from the best so far"),
+        *("space", "measured", "failed", "asked again", "invalid", "at most one parameter from the best so far"),
         *("parameters from the best", "parameters changed from one to the next", "last improvement", "own compute"),
     ]
     rows = [

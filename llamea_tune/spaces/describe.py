@@ -145,7 +145,7 @@ def _measuring(space: Space, budget_s: float | None) -> list[str]:
         share = _percent(evaluations / space.size)
         lines.append(
             f"- Budget of one run: {_seconds(budget_s)}, enough for about {counted(evaluations, 'measurement')} "
-            f"({share} of the space)."
+            f"({share} of the space) of configurations drawn at random."
         )
     return lines
 
