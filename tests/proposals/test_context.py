@@ -104,7 +104,16 @@ def test_directions_name_the_weaknesses_costliest_first():
 def test_a_whole_prompt_has_all_sections_in_order():
     user = render_prompt(briefed()).user
     headings = [line for line in user.split("\n") if line.startswith("# ")]
-    assert [heading.split()[1] for heading in headings] == ["Search", "What", "Attempts", "What", "What", "Others", "Your", "Answer"]
+    assert [heading.split()[1] for heading in headings] == [
+        "Search",
+        "What",
+        "Attempts",
+        "What",
+        "What",
+        "Others",
+        "Your",
+        "Answer",
+    ]
     for part in (
         "| convolution/A | this program | 0.00 | 0.00 | 0.00 | 1.00 ",
         "|  | pso | 0.00 ",
