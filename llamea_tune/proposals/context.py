@@ -62,7 +62,8 @@ def pack(sections: Sequence[Section], most_tokens: int | None) -> str:
     if estimated_tokens(text) > most_tokens:
         raise ProposerError(
             f"context_tokens leaves {most_tokens:,} tokens for the task, which takes {estimated_tokens(text):,} "
-            "with everything left out that may be; raise it, or take a model with a larger context"
+            "with everything left out that may be; raise it, or take a model with a larger context",
+            fields=("context_tokens",),
         )
     return text
 

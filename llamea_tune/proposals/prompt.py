@@ -26,7 +26,8 @@ _LONGEST_TRIED = 240
 _MOST_RANGES = 20
 _LONGEST_ANSWER = 40_000
 _LONGEST_PROBLEM = 800
-_RETRY_TOKENS = 400  # kept free of each prompt, for what a second one says of the answer to it
+RETRY_TOKENS = 400
+"""Kept free of each prompt, for what a second one says of the answer to it."""
 _TUNED = "Hyperparameters of the best candidates are tuned in this run, within the ranges that are declared for them."
 _NOT_TUNED = (
     "Hyperparameters are not tuned in this run: candidates are scored with their defaults, so choose these with care."
@@ -50,7 +51,7 @@ def render_prompt(task: ProposalTask) -> Prompt:
         raise ValueError(f"{operator.name} takes {operator.n_parents} parents, got {len(task.parents)}")
     system = system_prompt()
     sections = [*task_sections(task, operator), answer_section(operator)]
-    user = pack(sections, tokens_left(task.briefing, system, _RETRY_TOKENS))
+    user = pack(sections, tokens_left(task.briefing, system, RETRY_TOKENS))
     return Prompt(task.key, system, user, operator.temperature, seed=task.seed)
 
 

@@ -5,6 +5,7 @@ Each role has its own prompt with its own part of what is known, and may have it
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from llamea_tune.proposals.context import VITAL, Section, pack
 from llamea_tune.proposals.llm_proposer import LLMProposer
 from llamea_tune.proposals.operators import OPERATORS
 from llamea_tune.proposals.prompt import (
+    RETRY_TOKENS,
     answer_section,
     contract,
     fenced,
@@ -33,6 +35,8 @@ PLAN = "-plan"
 
 _TEMPERATURES = {PLANNER: 1.0, CODER: 0.2, DEBUGGER: 0.1}
 _LONGEST_ANSWER = 40_000
+_LONGEST_PROBLEM = 800
+_SHORT_PLAN = 1_200
 
 TryOut = Callable[[str, str], str]
 """From a program and the name of its class to what went wrong when it was tried out; empty where nothing did."""
@@ -101,11 +105,11 @@ def render_code(task: ProposalTask, plan: Plan) -> Prompt:
             Section((f"# Program to start from: {of.class_name}\n\n{fenced(code.strip(), 'python')}",), priority)
             for of, code in zip(parents, codes, strict=True)
         ),
-        Section((f"# Plan\n\n{told}",)),
+        Section((f"# Plan\n\n{told}", f"# Plan\n\n{textwrap.shorten(told, _SHORT_PLAN, placeholder=' …')}"), 1),
         Section((f"# Your task\n\n{read_prompt('code.md')}",)),
         answer_section(OPERATORS[task.operator]),
     ]
-    user = pack(sections, tokens_left(task.briefing, system))
+    user = pack(sections, tokens_left(task.briefing, system, RETRY_TOKENS))
     return Prompt(task.key, system, user, _TEMPERATURES[CODER], CODER, task.seed)
 
 
@@ -116,13 +120,14 @@ def render_debug(task: ProposalTask, prompt: Prompt, answer: str, problem: str) 
         ProposerError: It does not fit into the context window, however short.
     """
     parents = [parent.candidate for parent in task.parents] if OPERATORS[task.operator].edits else []
+    wrong = textwrap.shorten(problem, _LONGEST_PROBLEM, placeholder=" …")
     sections = [
         *(
             Section((f"# Program that was to be changed\n\n{fenced(of.code.strip(), 'python')}",), VITAL)
             for of in parents
         ),
         Section((f"# Answer\n\n{fenced(answer.strip()[:_LONGEST_ANSWER])}",), 1),
-        Section((read_prompt("retry.md").replace("$problem", problem.strip().rstrip(".")),)),
+        Section((read_prompt("retry.md").replace("$problem", wrong.rstrip(".")),)),
     ]
     user = pack(sections, tokens_left(task.briefing, prompt.system))
     return replace(prompt, key=prompt.key + RETRY, user=user, temperature=_TEMPERATURES[DEBUGGER], role=DEBUGGER)

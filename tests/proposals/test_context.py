@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 from llamea_tune.candidate import Behaviour, CandidateState
 from llamea_tune.exceptions import ProposerError
+from llamea_tune.proposals.anchors import read_plan, without_anchors
 from llamea_tune.proposals.briefing import Attempt, Briefing, Facts
 from llamea_tune.proposals.context import Section, estimated_tokens, pack
 from llamea_tune.proposals.directions import directions, kinds
 from llamea_tune.proposals.evidence import losses
 from llamea_tune.proposals.memory import relatives, tree
 from llamea_tune.proposals.prompt import render_prompt, render_retry
+from llamea_tune.proposals.team import render_code, render_debug
 from llamea_tune.testing.proposer_contract import example_parents, example_task
 
 PARTS = (Section(("the task",)), Section(("evidence " * 9, "evidence"), 1), Section(("spaces " * 9, "spaces"), 2))
@@ -140,6 +142,23 @@ def test_the_task_and_code_to_change_stay_whole_in_a_small_window(operator, room
     retry = render_retry(vital, "an answer " * 5000, "it is " + "wrong " * 500, 4100 + room)
     assert estimated_tokens(retry.system) + estimated_tokens(retry.user) <= 4100 + room
     assert "It cannot be used: it is wrong" in retry.user
+
+
+def test_a_teams_prompts_fit_too():
+    task = briefed(context_tokens=4600)
+    plan = read_plan("Diagnosis: " + "so it is. " * 900, task.parents[0].candidate.code)
+    code = render_code(task, plan)
+    for prompt in (code, render_debug(task, code, "an answer " * 5000, "it is " + "wrong " * 500)):
+        assert estimated_tokens(prompt.system) + estimated_tokens(prompt.user) <= 4600
+        assert task.parents[0].candidate.code.strip() in prompt.user
+
+
+def test_a_plan_whose_lines_are_not_there_keeps_its_steps():
+    plan = read_plan("Diagnosis: no.\n<<<<<<< AT\nnowhere()\n=======\nDo it.\n>>>>>>> PLAN\n", "a = 1\n")
+    assert (plan.prose, plan.steps, plan.code) == ("Diagnosis: no.", ("Do it.",), "a = 1\n")
+    marked = read_plan("<<<<<<< AT\na = 1\n=======\nDo\nit.\n>>>>>>> PLAN", "a = 1\n").code
+    assert marked == "# <<< PLAN 1: Do it. >>>\na = 1\n"
+    assert without_anchors(marked) == "a = 1\n"
 
 
 def test_a_window_that_nothing_fits_into_is_told():
