@@ -61,6 +61,7 @@ class Candidate:
         ranges: Declared ranges of its hyperparameters (the arguments of `__init__`), by name.
         hyperparameters: Tuned values to run it with in place of defaults.
         refused_ranges: A sentence on each range that was declared and makes no sense, fit to be shown to the proposer.
+        direction: What the proposer was asked to attend to; empty for nothing.
     """
 
     id: str
@@ -74,6 +75,7 @@ class Candidate:
     ranges: Mapping[str, HyperparameterRange] = field(default_factory=dict)
     hyperparameters: Mapping[str, HyperparameterValue] = field(default_factory=dict)
     refused_ranges: tuple[str, ...] = ()
+    direction: str = ""
 
     def with_hyperparameters(self, values: Mapping[str, HyperparameterValue]) -> Candidate:
         """The candidate with other tuned values."""
@@ -121,6 +123,40 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Behaviour:
+    """How the runs on one search space went: evidence for whoever is to improve a candidate, never a cost or a config.
+
+    Attributes:
+        tenths: Score in each tenth of the scored time.
+        ranks: Of each run, the rank of its best so far in the middle of each twentieth of the scored time, 0 for the
+            best config of the space: what paired differences are computed from.
+        measured: Measurements paid for, per run.
+        failed: Of them, those that gave no objective value.
+        repeated: Requests for configs measured before, per run.
+        invalid: Requests for configs outside the space, per run.
+        near: Share of the measurements that differed from the best config until then in one parameter at most; None where
+            no run made two measurements.
+        distance: Mean number of parameters in which a measurement differed from the best config until then.
+        travelled: Mean number of parameters that changed from one measurement to the next.
+        last_improvement: When the best so far was last improved, as a share of the scored time, from 0 where scoring
+            starts to 1 where it ends: mean over runs.
+        own_compute_ms: Own compute per measurement that was paid for, in milliseconds; None where it was not measured.
+    """
+
+    tenths: tuple[float, ...]
+    ranks: tuple[tuple[float, ...], ...]
+    measured: float
+    failed: float
+    repeated: float
+    invalid: float
+    near: float | None
+    distance: float | None
+    travelled: float | None
+    last_improvement: float
+    own_compute_ms: float | None
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """What scoring a candidate gave.
 
@@ -134,6 +170,7 @@ class Evaluation:
         own_compute_ms: The candidate's own compute per measurement it paid for, in milliseconds.
         notes: Counts worth knowing, such as invalid or repeated requests.
         failure: Where it failed, where that is known.
+        behaviour: How the runs went by the name of the search space; empty where that was not looked at.
     """
 
     state: CandidateState
@@ -145,6 +182,7 @@ class Evaluation:
     own_compute_ms: float | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     failure: Failure | None = None
+    behaviour: Mapping[str, Behaviour] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ MAY_IMPORT = {
     "execution": {"sandbox", "runners", "spaces", "strategies"},
     "scoring": {"execution", "runners", "spaces", "strategies"},
     "llm": set(),
-    "priors": {"spaces"},
     "advising": {"llm", "priors", "proposals", "recording", "spaces"},
     "proposals": {"llm", "spaces"},
     "hpo": {"scoring", "execution", "sandbox", "runners", "spaces", "strategies"},

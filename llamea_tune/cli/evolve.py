@@ -52,7 +52,8 @@ def evolve(
     proposer: Annotated[
         str,
         typer.Option(
-            help="Who proposes: offline, openai:MODEL[@URL], handoff:FOLDER, replay:PATH or replay-by-key:PATH."
+            help="Who proposes: offline, openai:MODEL[@URL], mix:SPEC=WEIGHT,..., handoff:FOLDER, replay:PATH or "
+            "replay-by-key:PATH."
         ),
     ] = "offline",
     max_candidates: Annotated[int, typer.Option(help="Candidates to propose in all.")] = 24,
@@ -68,9 +69,32 @@ def evolve(
     final_strategies: Annotated[
         str, typer.Option("--final-strategies", "--rivals", help="Named strategies beside them, comma-separated.")
     ] = options.FINAL_STRATEGIES,
-    description_level: Annotated[
-        Literal["none", "application", "space"], typer.Option(help="What prompts tell: none, application or space.")
+    information: Annotated[
+        Literal["none", "application", "space", "hidden"],
+        typer.Option(
+            "--information",
+            "--description-level",
+            help="What prompts tell of the spaces: none, application, space, or hidden, which is that without names.",
+        ),
     ] = "space",
+    team: Annotated[
+        Literal["single", "plan-code-debug"],
+        typer.Option(help="Who works on a proposal: single, or plan-code-debug for a planner, a coder and a debugger."),
+    ] = "single",
+    planner_llm: llm_options.PlannerLLM = "",
+    coder_llm: llm_options.CoderLLM = "",
+    debugger_llm: llm_options.DebuggerLLM = "",
+    start_from: Annotated[
+        list[str] | None,
+        typer.Option(help="Exported strategy, or FILE.py:CLASS, to start from; may be repeated.", show_default=False),
+    ] = None,
+    context_tokens: Annotated[
+        int | None,
+        typer.Option(help="Most tokens that a prompt may take; by default any number.", show_default=False),
+    ] = None,
+    reference_strategies: Annotated[
+        str, typer.Option(help="Named strategies that prompts show beside a parent, comma-separated.")
+    ] = "pso,genetic_algorithm",
     asked_at_once: Annotated[int, typer.Option(help="Prompts that may wait for an answer at the same time.")] = 4,
     max_unanswered: Annotated[
         int, typer.Option(help="Calls in a row without an answer after which the run stops, to be resumed later.")
@@ -112,7 +136,7 @@ def evolve(
         confirm_repeats=confirm_repeats,
         final_repeats=final_repeats,
         final_candidates=final_candidates,
-        final_strategies=tuple(name.strip() for name in final_strategies.split(",") if name.strip()),
+        final_strategies=options.names(final_strategies),
         baseline=baseline,
         seed=seed,
         asked_at_once=asked_at_once,
@@ -120,7 +144,14 @@ def evolve(
         llm=llm_options.llm_options(
             llm_timeout, llm_answer_timeout, llm_max_retries, llm_max_wait, llm_api_key_env, llm_parameter
         ),
-        description_level=description_level,
+        information=information,
+        context_tokens=context_tokens,
+        team=team,
+        planner_llm=planner_llm,
+        coder_llm=coder_llm,
+        debugger_llm=debugger_llm,
+        start_from=tuple(start_from or ()),
+        reference_strategies=options.names(reference_strategies),
         hpo_trials=hpo_trials,
         hpo_runs=hpo_runs,
         limits=options.limits(timeout),

@@ -10,6 +10,15 @@ import typer
 if TYPE_CHECKING:
     from llamea_tune.llm.asking_options import LLMOptions
 
+PlannerLLM = Annotated[
+    str, typer.Option(help="Language model of the planner, where it is not the proposer's.", show_default=False)
+]
+CoderLLM = Annotated[
+    str, typer.Option(help="Language model of the coder, where it is not the proposer's.", show_default=False)
+]
+DebuggerLLM = Annotated[
+    str, typer.Option(help="Language model of the debugger, where it is not the proposer's.", show_default=False)
+]
 Timeout = Annotated[
     float | None,
     typer.Option("--llm-timeout", help="Seconds to wait for a language model that sends nothing.", show_default=False),

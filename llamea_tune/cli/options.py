@@ -71,6 +71,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the outcome onl
 AsJson = Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")]
 
 
+def names(text: str) -> tuple[str, ...]:
+    """The names in a comma-separated list."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def limits(timeout: float | None) -> Limits:
     """What one run may use.
 

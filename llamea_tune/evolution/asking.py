@@ -53,12 +53,15 @@ class Asking:
             while (entry := tasks.get()) is not None and not over.is_set():
                 outcomes.put((entry, self._ask(entry)))
 
+        outcome_by_id: dict[str, Proposal | ProposalError] = {
+            entry.id: entry.given for entry in planned if entry.given is not None
+        }
         for entry in planned:
-            tasks.put(entry)
+            if entry.given is None:
+                tasks.put(entry)
         threads = [threading.Thread(target=ask, name="propose", daemon=True) for _ in planned[: self._at_once]]
         for thread in threads:
             thread.start()
-        outcome_by_id: dict[str, Proposal | ProposalError] = {}
         try:
             for entry in planned:
                 while not outcomes.empty() or self._is_open(entry, outcome_by_id, len(planned)):

@@ -7,37 +7,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import singledispatch
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from llamea_tune import __version__
+from llamea_tune.evolution.briefing import Briefer
+from llamea_tune.evolution.descriptions import descriptions
 from llamea_tune.evolution.events import Observer, RunStarted, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.loop import evolve
 from llamea_tune.evolution.provenance import prompts_hash
 from llamea_tune.evolution.recorded_llm import RecordedLLM
+from llamea_tune.evolution.references import references
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
+from llamea_tune.evolution.trying_out import try_out_on
 from llamea_tune.evolution.tuning import make_tuner
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
 from llamea_tune.execution import Executor
 from llamea_tune.llm.asking_options import LLMOptions
+from llamea_tune.llm.mixed import ByRole
+from llamea_tune.llm.registry import make_llm
 from llamea_tune.priors import with_priors
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
+from llamea_tune.proposals.team import SINGLE, TeamProposer, TryOut
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
 from llamea_tune.scoring import Scorer
-from llamea_tune.spaces import (
-    LandscapeFeatures,
-    Reading,
-    RecordedSpace,
-    Space,
-    describe,
-    landscape_features,
-    load_space,
-)
+from llamea_tune.spaces import Reading, RecordedSpace, Space, load_space
 from llamea_tune.wording import counted
+
+_OURS = (LLMProposer, TeamProposer)  # a proposer of a user's own that derives from them is left as it is
 
 
 def new_run(
@@ -191,7 +191,7 @@ def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOp
                     f"{run.path} has a proposer of your own, which takes no options of ours; leave them out."
                 )
             settings = settings.with_llm(llm)
-            make_proposer(settings.proposer, **settings.llm.given())  # refuses what it does not take
+            named_proposer(settings)  # refuses what it does not take
         run.write_json("run.json", {**header, "settings": settings.to_json()})
 
 
@@ -200,6 +200,7 @@ def carry_out(
     executor: Executor,
     *,
     proposer: Proposer | None = None,
+    allow_weak_sandbox: bool = False,
     observe: Observer = ignore,
 ) -> Leaderboard:
     """Do what is left of a run.
@@ -208,6 +209,7 @@ def carry_out(
         run: The run directory.
         executor: Makes runs on its training spaces.
         proposer: The proposer itself, where the run's settings hold but its name.
+        allow_weak_sandbox: Whether a team may try programs out where the sandbox is below its stated minimum.
         observe: Told of the progress.
 
     Raises:
@@ -219,7 +221,7 @@ def carry_out(
         names = tuple(space.name for space in spaces)
         told = tuple(f"{space.name}: {space.prior.told}" for space in spaces if space.prior)
         observe(RunStarted(run.path, settings, names, len(run.candidates()), told))
-        return _evolve(run, settings, executor, proposer, observe)
+        return _evolve(run, settings, executor, proposer, observe, allow_weak_sandbox=allow_weak_sandbox)
 
 
 def _evolve(
@@ -228,51 +230,54 @@ def _evolve(
     executor: Executor,
     own: Proposer | None,
     observe: Observer,
+    *,
+    allow_weak_sandbox: bool,
 ) -> Leaderboard:
-    with _proposer(run, settings, own, observe) as proposer:
+    try_out = try_out_on(executor.spaces, allow_weak_sandbox=allow_weak_sandbox)
+    with _proposer(run, settings, own, observe, try_out) as proposer:
         scorer = Scorer(executor, repeats=settings.repeats, seed=settings.seed, baseline=settings.baseline)
-        descriptions = [] if own is None and settings.proposer == OFFLINE else _descriptions(scorer, settings)
-        board = evolve(run, settings, proposer, scorer, descriptions, observe, make_tuner(run, settings, scorer))
+        reads = own is not None or settings.proposer != OFFLINE
+        described = descriptions(scorer, settings.information) if reads else []
+        briefer = Briefer(settings, scorer.scales, references(run, settings, scorer)) if reads else None
+        tuner = make_tuner(run, settings, scorer)
+        board = evolve(run, settings, proposer, scorer, described, observe, tuner, briefer)
         return replace(board, run=run.path)
 
 
+def named_proposer(settings: Settings, observe: Observer = ignore) -> Proposer:
+    """The proposer that settings name, its team made up.
+
+    Raises:
+        ProposerError: It is not known, or cannot work.
+        SettingsError: It takes no such option, or is no language model and has a team.
+    """
+    options = settings.llm.given()
+    proposer = make_proposer(settings.proposer, observe, **options)
+    if settings.team == SINGLE:
+        return proposer
+    if not isinstance(proposer, LLMProposer):
+        raise SettingsError(
+            f"team is {settings.team!r}, but {settings.proposer} asks no language model", fields=("team",)
+        )
+    by_role = {role: make_llm(spec, observe, **options) for role, spec in settings.llm_by_role().items()}
+    return TeamProposer(ByRole(proposer.llm, by_role) if by_role else proposer.llm)
+
+
 @contextmanager
-def _proposer(run: RunDirectory, settings: Settings, own: Proposer | None, observe: Observer) -> Iterator[Proposer]:
+def _proposer(
+    run: RunDirectory, settings: Settings, own: Proposer | None, observe: Observer, try_out: TryOut
+) -> Iterator[Proposer]:
     """The run's proposer; a language model's answers go through the run's log, and none is waited for at the end."""
-    proposer = make_proposer(settings.proposer, observe, **settings.llm.given()) if own is None else own
-    if type(proposer) is not LLMProposer:  # one of a user's own that derives from it is left as it is
+    proposer = named_proposer(settings, observe) if own is None else own
+    if not isinstance(proposer, LLMProposer) or type(proposer) not in _OURS:
         yield proposer
         return
-    recorded = LLMProposer(RecordedLLM(proposer.llm, run.exchanges))
+    llm = RecordedLLM(proposer.llm, run.exchanges)
+    recorded = TeamProposer(llm, try_out) if isinstance(proposer, TeamProposer) else LLMProposer(llm)
     try:
         yield recorded
     finally:
         recorded.close()
-
-
-def _descriptions(scorer: Scorer, settings: Settings) -> list[str]:
-    """What prompts say of the training spaces."""
-    level = settings.description_level
-    return [
-        describe(
-            space,
-            level,
-            budget_s=scale.budget.time_limit_us / 1e6,
-            features=_landscape(space) if level == "space" else None,
-        )
-        for space, scale in zip(scorer.spaces, scorer.scales, strict=True)
-    ]
-
-
-@singledispatch
-def _landscape(_: Space) -> LandscapeFeatures | None:
-    """What is told of a landscape: nothing where only a sample of it is known."""
-    return None
-
-
-@_landscape.register
-def _known_landscape(space: RecordedSpace) -> LandscapeFeatures:
-    return landscape_features(space)
 
 
 def _space_record(space: Space, reading: Reading) -> dict[str, Any]:

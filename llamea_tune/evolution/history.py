@@ -24,6 +24,10 @@ class History:
         entry = self._judged[candidate_id]
         return Scored(entry.candidate, self._confirmed.get(candidate_id, entry.evaluation))
 
+    def first_evaluation(self, candidate_id: str) -> Evaluation:
+        """The evaluation of a candidate as it was first judged, on the seeds that all candidates get."""
+        return self._judged[candidate_id].evaluation
+
     def __len__(self) -> int:
         return len(self._judged)
 

@@ -54,6 +54,7 @@ def evaluation_from_scorecard(card: Scorecard) -> Evaluation:
             "repeated": round(sum(entry.counts.repeated for entry in per_space) / runs, 1),
             "invalid": round(sum(entry.counts.invalid for entry in per_space) / runs, 1),
         },
+        behaviour=card.behaviour,
     )
 
 

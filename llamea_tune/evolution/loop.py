@@ -7,6 +7,7 @@ from contextlib import closing
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
 from llamea_tune.evolution.asking import Asking
+from llamea_tune.evolution.briefing import Briefer
 from llamea_tune.evolution.events import (
     CandidateConfirmed,
     CandidateJudged,
@@ -36,6 +37,7 @@ def evolve(
     descriptions: Sequence[str],
     observe: Observer = ignore,
     tuner: LoopTuner | None = None,
+    briefer: Briefer | None = None,
 ) -> Leaderboard:
     """Evolve candidates from where the run directory stands to the end, and make the leaderboard.
 
@@ -47,6 +49,7 @@ def evolve(
         descriptions: What prompts say of each training space.
         observe: Told of the progress.
         tuner: Tunes the hyperparameters of the survivors, if they are to be tuned.
+        briefer: Adds evidence and memory to what a proposer is told, if it reads them.
 
     Raises:
         ProposerError: The proposer cannot work at all, or asking it is no use for now.
@@ -63,6 +66,8 @@ def evolve(
             continue  # it is complete, and what is kept of it was decided before the next one began
         before = history.before(generation)
         planned = plan_generation(generation, settings, before, selection, descriptions, judge.seen_in(before))
+        if briefer is not None:
+            planned = briefer.complete(planned, before)
         missing = [entry for entry in planned if entry.id not in history]
         observe(GenerationStarted(generation, n_generations, len(missing)))
         with closing(asking.each(missing)) as proposed:
@@ -124,6 +129,7 @@ def _candidate(entry: PlannedCandidate, proposal: Proposal, proposer: Proposer) 
         parents=tuple(parent.candidate.id for parent in entry.task.parents),
         ranges=proposal.ranges,
         refused_ranges=proposal.refused_ranges,
+        direction=entry.task.briefing.direction,
     )
 
 

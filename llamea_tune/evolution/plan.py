@@ -14,8 +14,9 @@ from llamea_tune.candidate import Scored
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.selection import Selection
 from llamea_tune.evolution.settings import Settings
+from llamea_tune.evolution.starting import START, starting_proposals
 from llamea_tune.proposals.operators import OPERATORS, Operator
-from llamea_tune.proposals.proposal import ProposalTask
+from llamea_tune.proposals.proposal import Proposal, ProposalTask
 
 RECENTLY_BROKEN = 4  # repairs are tried on the last few failures only
 
@@ -28,11 +29,13 @@ class PlannedCandidate:
         id: Its id.
         generation: Its generation.
         task: What the proposer is asked for.
+        given: What is judged without asking anybody; None for what is asked for.
     """
 
     id: str
     generation: int
     task: ProposalTask
+    given: Proposal | None = None
 
 
 def generation_sizes(settings: Settings) -> list[int]:
@@ -63,8 +66,9 @@ def plan_generation(
     tried = tuple(entry.candidate.description for entry in history.all() if entry.candidate.description)
     scored = history.scored()
     population = selection.survivors(scored, settings.parents) if scored else ()
-    planned = []
-    for position in range(generation_sizes(settings)[generation]):
+    given = starting_proposals(settings.start_from) if generation == 0 else []
+    planned = [_start(number, proposal, spaces) for number, proposal in enumerate(given[: settings.max_candidates])]
+    for position in range(len(planned), generation_sizes(settings)[generation]):
         rng = np.random.default_rng([settings.seed, generation, position])
         operator, parents = _choose(population, scored, history.broken(), selection, rng)
         key = f"g{generation:03d}-{position:02d}-{operator.name}"
@@ -72,6 +76,11 @@ def plan_generation(
         task = ProposalTask(key, operator.name, parents, tuple(spaces), tried, int(rng.integers(2**32)), seen)
         planned.append(PlannedCandidate(f"{first + position:04d}", generation, task))
     return planned
+
+
+def _start(number: int, proposal: Proposal, spaces: Sequence[str]) -> PlannedCandidate:
+    task = ProposalTask(f"g000-{number:02d}-{START}", START, (), tuple(spaces))
+    return PlannedCandidate(f"{number:04d}", 0, task, proposal)
 
 
 def _choose(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Failure, HyperparameterRange
+from llamea_tune.candidate import Behaviour, Candidate, CandidateState, Evaluation, Failure, HyperparameterRange
 
 
 def candidate_from_json(data: Mapping[str, Any]) -> Candidate:
@@ -25,5 +25,14 @@ def evaluation_from_json(data: Mapping[str, Any]) -> Evaluation:
         "state": CandidateState(data["state"]),
         "interval": None if interval is None else tuple(interval),
         "failure": None if failure is None else Failure(**failure),
+        "behaviour": behaviour_from_json(data.get("behaviour", {})),
     }
     return Evaluation(**{**data, **read})
+
+
+def behaviour_from_json(data: Mapping[str, Any]) -> dict[str, Behaviour]:
+    """Behaviour by space from plain JSON data."""
+    return {
+        space: Behaviour(**{**of, "tenths": tuple(of["tenths"]), "ranks": tuple(tuple(ranks) for ranks in of["ranks"])})
+        for space, of in data.items()
+    }

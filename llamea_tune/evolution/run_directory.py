@@ -4,6 +4,7 @@ run.json            settings, versions, spaces with their hashes
 candidates.jsonl    one line for each candidate that was judged, each confirmation of one, each generation's tuning
 exchanges.jsonl     one line for each prompt and its answer
 candidates/         the code of every candidate
+references.json     how named strategies do on the spaces, where prompts show it
 studies/            the studies of hyperparameters, where any were tuned
 leaderboard.json    the outcome, once there is one
 lock                held by the process that works on the run

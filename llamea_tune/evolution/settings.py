@@ -10,14 +10,20 @@ from llamea_tune.evolution.selection import SELECTIONS
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import Limits
 from llamea_tune.llm.asking_options import LLMOptions
+from llamea_tune.proposals.team import ROLES, SINGLE, TEAMS
 from llamea_tune.scoring import BASELINES
 from llamea_tune.spaces.describe import InformationLevel
 
-_RENAMED = {"rivals": "final_strategies", "finalists": "final_candidates"}  # as earlier runs have them
+_RENAMED = {
+    "rivals": "final_strategies",
+    "finalists": "final_candidates",
+    "description_level": "information",
+}  # as earlier runs have them
 _CHOICES: Mapping[str, Collection[str]] = {
     "selection": SELECTIONS,
     "baseline": BASELINES,
-    "description_level": get_args(InformationLevel),
+    "team": TEAMS,
+    "information": get_args(InformationLevel),
 }
 
 
@@ -41,7 +47,15 @@ class Settings:
         asked_at_once: Prompts that may wait for an answer at the same time.
         max_unanswered: Calls in a row without an answer that end the run, to be resumed later.
         llm: How a language model is asked.
-        description_level: What prompts say of the spaces: `"none"`, `"application"` or `"space"`.
+        information: What prompts say of the spaces: `"none"`, `"application"`, `"space"`, or `"hidden"`, which is that without
+            names.
+        context_tokens: Most tokens that a prompt may take, as `estimated_tokens` counts them; None for any number.
+        team: Who works on a proposal: `"single"`, or `"plan-code-debug"` for a planner, a coder and a debugger.
+        planner_llm: Specification of the planner's own language model; empty for that of the proposer.
+        coder_llm: That of the coder.
+        debugger_llm: That of the debugger.
+        start_from: Exported strategies, or classes in files, that are the first candidates.
+        reference_strategies: Named strategies whose scores over time are shown beside those of a parent.
         hpo_trials: Trials to tune the hyperparameters of a surviving candidate with; 0 to tune none.
         hpo_runs: Runs that tuning may take in the whole run, confirmations included.
         limits: What one run of a candidate may use.
@@ -63,7 +77,14 @@ class Settings:
     asked_at_once: int = 4
     max_unanswered: int = 3
     llm: LLMOptions = field(default_factory=LLMOptions)
-    description_level: InformationLevel = "space"
+    information: InformationLevel = "space"
+    context_tokens: int | None = None
+    team: str = SINGLE
+    planner_llm: str = ""
+    coder_llm: str = ""
+    debugger_llm: str = ""
+    start_from: tuple[str, ...] = ()
+    reference_strategies: tuple[str, ...] = ("pso", "genetic_algorithm")
     hpo_trials: int = 0
     hpo_runs: int = 2000
     limits: Limits = field(default_factory=Limits)
@@ -82,6 +103,20 @@ class Settings:
         for name in ("hpo_trials", "hpo_runs"):
             if getattr(self, name) < 0:
                 raise SettingsError(f"{name} is {getattr(self, name)}; it must not be negative.", fields=(name,))
+        if self.team == SINGLE and self.llm_by_role():
+            role = next(iter(self.llm_by_role()))
+            raise SettingsError(
+                f"{role}_llm is for a team, and there is none; set team to {TEAMS[1]!r} too.", fields=(f"{role}_llm",)
+            )
+        if len(self.start_from) > self.offspring:
+            raise SettingsError(
+                f"start_from names {len(self.start_from)} programs, and a generation has {self.offspring}; name fewer.",
+                fields=("start_from",),
+            )
+        if self.context_tokens is not None and self.context_tokens < 1:
+            raise SettingsError(
+                f"context_tokens is {self.context_tokens}; it must be at least 1.", fields=("context_tokens",)
+            )
         _check_llm(self.llm)
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"seed is {self.seed}; it must lie between 0 and 4294967295.", fields=("seed",))
@@ -89,6 +124,11 @@ class Settings:
             if getattr(self, name) not in choices:
                 message = f"{name} is {getattr(self, name)!r}; choose one of: {', '.join(choices)}."
                 raise SettingsError(message, fields=(name,))
+
+    def llm_by_role(self) -> dict[str, str]:
+        """Specifications of the language models that roles of a team have for themselves."""
+        given = {role: getattr(self, f"{role}_llm") for role in ROLES}
+        return {role: spec for role, spec in given.items() if spec}
 
     def with_max_candidates(self, max_candidates: int) -> Settings:
         """The same settings for a run of another length; what tuning may take changes in proportion."""

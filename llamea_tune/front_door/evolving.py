@@ -8,17 +8,25 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from llamea_tune.evolution.assemble import carry_out, change_settings, check_proposer, new_run, run_spaces
+from llamea_tune.evolution.assemble import (
+    carry_out,
+    change_settings,
+    check_proposer,
+    named_proposer,
+    new_run,
+    run_spaces,
+)
 from llamea_tune.evolution.events import Observer, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
+from llamea_tune.evolution.starting import starting_proposals
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import LOCAL, make_contender, make_executor
 from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, first_spaces, opened_spaces
 from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.priors import resolved, with_priors
-from llamea_tune.proposals import OFFLINE, Proposer, make_proposer
+from llamea_tune.proposals import OFFLINE, Proposer
 from llamea_tune.runners.open_live import OnSampled
 from llamea_tune.scoring import space_budget
 from llamea_tune.spaces import Reading, Space
@@ -66,17 +74,24 @@ def evolve(
     chosen = replace(chosen, prior=resolved(chosen.prior))
     if own is not None and chosen.llm.given():
         raise SettingsError("llm is for proposers that are named; set up one's own instead", fields=("llm",))
-    for strategy in chosen.final_strategies:
+    for strategy in (*chosen.final_strategies, *chosen.reference_strategies):
         make_contender(strategy)  # refuses what it does not know now, rather than after the evolution
+    starting_proposals(chosen.start_from)
     with opened_spaces(first_spaces() if spaces is None else spaces, reading, on_sampled) as there:
         opened = with_priors(there, chosen.prior, seed=chosen.seed)
         for space in opened:
             space_budget(space)  # nor start what cannot be scored on
         if own is None:
-            make_proposer(chosen.proposer, **chosen.llm.given())  # and a missing key before there is a run directory
+            named_proposer(chosen)  # and a missing key before there is a run directory
         path = Path("runs") / datetime.now().strftime("%Y%m%d-%H%M%S") if run is None else Path(run)
         with make_executor(executor, opened, jobs=jobs, limits=chosen.limits, allow_weak=allow_weak_sandbox) as maker:
-            return carry_out(new_run(path, chosen, opened, reading, own), maker, proposer=own, observe=observe)
+            return carry_out(
+                new_run(path, chosen, opened, reading, own),
+                maker,
+                proposer=own,
+                allow_weak_sandbox=allow_weak_sandbox,
+                observe=observe,
+            )
 
 
 def resume(
@@ -116,4 +131,6 @@ def resume(
             change_settings(directory, max_candidates=max_candidates, llm=llm)
         limits = Settings.from_json(directory.header()["settings"]).limits
         with make_executor(executor, opened, jobs=jobs, limits=limits, allow_weak=allow_weak_sandbox) as maker:
-            return carry_out(directory, maker, proposer=proposer, observe=observe)
+            return carry_out(
+                directory, maker, proposer=proposer, allow_weak_sandbox=allow_weak_sandbox, observe=observe
+            )

@@ -32,6 +32,8 @@ def exchange_to_json(prompt: Prompt, completion: Completion) -> dict[str, Any]:
         "system": prompt.system,
         "user": prompt.user,
         "temperature": prompt.temperature,
+        "role": prompt.role,
+        "seed": prompt.seed,
         "text": completion.text,
         "llm": completion.llm,
         "prompt_tokens": completion.prompt_tokens,
@@ -51,10 +53,17 @@ def exchange_from_json(record: Mapping[str, Any]) -> tuple[Prompt, Completion]:
     for name in ("key", "system", "user", "text", "llm"):
         if not isinstance(record.get(name), str):
             raise ValueError(f"field {name!r} is missing or no text")
-    for name in ("temperature", "prompt_tokens", "completion_tokens", "seconds"):
+    for name in ("temperature", "seed", "prompt_tokens", "completion_tokens", "seconds"):
         if not isinstance(record.get(name, 0), int | float | None):
             raise ValueError(f"field {name!r} is no number")
-    prompt = Prompt(record["key"], record["system"], record["user"], float(record.get("temperature") or 0.0))
+    prompt = Prompt(
+        record["key"],
+        record["system"],
+        record["user"],
+        float(record.get("temperature") or 0.0),
+        str(record.get("role") or ""),
+        int(record.get("seed") or 0),
+    )
     completion = Completion(
         record["text"],
         record["llm"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 RETRY = "-retry1"
@@ -19,12 +19,16 @@ class Prompt:
         system: Who the model is and what it must always keep to.
         user: The task at hand.
         temperature: Sampling temperature; models that have none ignore it.
+        role: Whose prompt it is, where several work together, such as `"planner"`.
+        seed: Seed of what is drawn for it, such as which of several models answers.
     """
 
     key: str
     system: str
     user: str
     temperature: float = 0.8
+    role: str = field(default="", compare=False)
+    seed: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ LLMS: Registry[Callable[..., LanguageModel]] = Registry(
     ProposerError,
     {
         "openai": "llamea_tune.llm.openai_compatible:from_spec",
+        "mix": "llamea_tune.llm.mixed:from_spec",
         "handoff": "llamea_tune.llm.handoff:from_spec",
         "replay": "llamea_tune.llm.replay:from_spec",
         "replay-by-key": "llamea_tune.llm.replay:by_key_from_spec",

@@ -46,15 +46,16 @@ class LLMProposer:
             ProposerError: The language model cannot work at all.
         """
         exchanges: list[Exchange] = []
-        prompt = render_prompt(task)
         try:
-            completion = self._ask(prompt, exchanges)
+            prompt = self.first_prompt(task, exchanges)
+            completion = self.ask(prompt, exchanges)
             try:
                 reply = _read(completion, task)
                 if fingerprint(reply.code) in task.seen:
                     raise ProposalError("it is the same program as one tried before, up to comments and layout")
+                self.try_out(reply)
             except ProposalError as err:
-                completion = self._ask(render_retry(prompt, completion.text, str(err)), exchanges)
+                completion = self.ask(self.second_prompt(task, prompt, completion.text, str(err)), exchanges)
                 reply = _read(completion, task)
         except ProposalError as err:
             err.exchanges = tuple(exchanges)
@@ -63,13 +64,28 @@ class LLMProposer:
             class_name=reply.class_name,
             code=reply.code,
             description=reply.description,
-            proposer=completion.llm,
+            proposer=", ".join(dict.fromkeys(exchange.completion.llm for exchange in exchanges)),
             ranges=reply.ranges,
             refused_ranges=reply.refused_ranges,
             exchanges=tuple(exchanges),
         )
 
-    def _ask(self, prompt: Prompt, exchanges: list[Exchange]) -> Completion:
+    def first_prompt(self, task: ProposalTask, exchanges: list[Exchange]) -> Prompt:  # noqa: ARG002 (of those that derive)
+        """The prompt for a program; what else is asked on the way to it is added to the exchanges."""
+        return render_prompt(task)
+
+    def second_prompt(self, task: ProposalTask, prompt: Prompt, answer: str, problem: str) -> Prompt:
+        """The prompt that follows an answer which cannot be used."""
+        return render_retry(prompt, answer, problem, task.briefing.context_tokens)
+
+    def try_out(self, reply: Reply) -> None:
+        """Look whether a program works at all, before it is proposed.
+
+        Raises:
+            ProposalError: It does not; the message says why.
+        """
+
+    def ask(self, prompt: Prompt, exchanges: list[Exchange]) -> Completion:
         """Ask, and note the exchange; where there was no usable answer, with what there was of one, so that it replays."""
         try:
             completion = self._llm.complete(prompt)

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from llamea_tune.candidate import HyperparameterRange, Scored
 from llamea_tune.llm.language_model import Completion, Prompt
+from llamea_tune.proposals.briefing import Briefing
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class ProposalTask:
         tried: Descriptions of algorithms tried so far, newest last, so that a proposer can avoid them.
         seed: Seed for the proposer's own choices.
         seen: Fingerprints of the programs of earlier generations: proposing one of them again is no use.
+        briefing: What else is told: facts of the run, evidence, memory, a direction.
     """
 
     key: str
@@ -31,6 +33,7 @@ class ProposalTask:
     tried: tuple[str, ...] = ()
     seed: int = 0
     seen: frozenset[str] = field(default=frozenset(), repr=False)
+    briefing: Briefing = field(default_factory=Briefing, repr=False)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from llamea_tune.candidate import HyperparameterRange
 from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.exceptions import CandidateCodeError
+from llamea_tune.proposals.anchors import without_anchors
 from llamea_tune.proposals.blocks import Answer, clean, split
 from llamea_tune.proposals.edits import apply_edits, find_edits, without_edits
 from llamea_tune.proposals.json_answer import as_blocks
@@ -55,7 +56,7 @@ def parse_reply(text: str, parent_code: str | None = None) -> Reply:
     Raises:
         ProposalError: The answer holds no usable optimizer; the message says why, briefly.
     """
-    text = clean(text)
+    text = without_anchors(clean(text))
     if not text.strip():
         raise ProposalError("the answer is empty")
     answer = split(as_blocks(without_edits(text)))

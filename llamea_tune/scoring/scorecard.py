@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from llamea_tune.candidate import Behaviour
 from llamea_tune.runners.trace import RequestCounts, RunState
 
 
@@ -42,6 +43,7 @@ class Scorecard:
         reason: Why it failed.
         failed_on: Name of the space it was on.
         others: Scores of the runs made on each other space until then; None where there were none.
+        behaviour: How the runs went by the name of the space; empty where that was not looked at.
     """
 
     label: str
@@ -52,3 +54,4 @@ class Scorecard:
     reason: str = ""
     failed_on: str = ""
     others: Mapping[str, float | None] = field(default_factory=dict)
+    behaviour: Mapping[str, Behaviour] = field(default_factory=dict)

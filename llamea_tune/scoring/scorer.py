@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
+from dataclasses import replace
 
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import Contender, Executor, Run, each_until_failure
 from llamea_tune.runners.meter import RunBudget
 from llamea_tune.runners.trace import RunResult, to_first_failure
 from llamea_tune.scoring.aggregate import scorecard
+from llamea_tune.scoring.behaviour import behaviours
 from llamea_tune.scoring.score import SpaceScale, space_scale
 from llamea_tune.scoring.scorecard import Scorecard
 from llamea_tune.scoring.seeds import run_seed
@@ -89,7 +91,8 @@ class Scorer:
             SandboxError: Candidates cannot be run safely here.
         """
         runs = self.run(contender, repeats=repeats, stage=stage, on_progress=on_progress)
-        return scorecard(contender.label, self.scales, runs, seed=self.seed)
+        card = scorecard(contender.label, self.scales, runs, seed=self.seed)
+        return replace(card, behaviour=behaviours(self.spaces, self.scales, runs))
 
     def run(
         self,

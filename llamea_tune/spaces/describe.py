@@ -14,7 +14,7 @@ from llamea_tune.spaces.hidden_names import hidden_expression, hidden_names, hid
 from llamea_tune.spaces.space import Space
 from llamea_tune.wording import counted
 
-InformationLevel = Literal["none", "application", "space"]
+InformationLevel = Literal["none", "application", "space", "hidden"]
 
 _MOST_VALUES = 40
 _MOST_PAIRS = 5
@@ -34,8 +34,10 @@ def describe(
     Args:
         space: The space.
         level: `"none"` says only how many parameters and configs there are; `"application"` what is tuned, where and
-            for what; `"space"` adds values, restrictions, failures, times, and what else is given.
-        anonymous: Whether to hide all names: of the kernel, the device, the parameters and their string values.
+            for what; `"space"` adds values, restrictions, failures, times, and what else is given; `"hidden"` is that without
+            names.
+        anonymous: Whether to hide all names: of the kernel, the device, the parameters and their string values; at the level
+            `"hidden"` they are hidden in any case.
         budget_s: Seconds that one run may spend.
         features: Features of its landscape, where they are to be told.
 
@@ -48,9 +50,10 @@ def describe(
         parameters = counted(len(space.tune_params), "tunable parameter")
         kind = "recorded" if space.partial else "permitted"
         return f"A discrete, constrained search space: {parameters}, {counted(space.size, f'{kind} configuration')}.\n"
+    anonymous = anonymous or level == "hidden"
     names = hidden_names(space.tune_params) if anonymous else {name: name for name in space.param_names}
     lines = _application(space, names, anonymous)
-    if level == "space":
+    if level in ("space", "hidden"):
         lines += _parameters(space, names, anonymous)
         lines += _restrictions(space, anonymous)
         lines += _measuring(space, budget_s)
@@ -123,7 +126,7 @@ def _measuring(space: Space, budget_s: float | None) -> list[str]:
         share = _percent(evaluations / space.size)
         lines.append(
             f"- Budget of one run: {_seconds(budget_s)}, enough for about {counted(evaluations, 'measurement')} "
-            f"({share} of the space)."
+            f"({share} of the space) of configurations drawn at random."
         )
     return lines
 

@@ -128,7 +128,7 @@ def test_a_run_is_held_by_one_process(run):
         ({"seed": 2**32}, "seed is 4294967296"),
         ({"selection": "roulette"}, "selection is 'roulette'; choose one of: plus, epsilon-greedy"),
         ({"baseline": "grid"}, "baseline is 'grid'"),
-        ({"description_level": "all"}, "description_level is 'all'"),
+        ({"information": "all"}, "information is 'all'"),
         ({"max_unanswered": 0}, "max_unanswered is 0"),
         ({"llm": LLMOptions(timeout_s=0.0)}, "llm.timeout_s is 0; it must be a number of seconds above 0"),
         ({"llm": LLMOptions(answer_timeout_s=float("nan"))}, "llm.answer_timeout_s is nan"),

@@ -67,7 +67,7 @@ def test_a_broken_package_is_named(install):
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(ProposerError, match="'gpt-4o' is not known; choose one of handoff, openai, replay"):
+    with pytest.raises(ProposerError, match="'gpt-4o' is not known; choose one of handoff, mix, openai, replay"):
         make_llm("gpt-4o")
 
 

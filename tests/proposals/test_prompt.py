@@ -15,8 +15,9 @@ from kernel_tuner.searchspace import Searchspace
 from llamea_tune.candidate import CandidateState, Evaluation, Scored
 from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.candidate_code.contract import PACKAGES, STANDARD_MODULES
+from llamea_tune.proposals.feedback import feedback
 from llamea_tune.proposals.operators import OPERATORS
-from llamea_tune.proposals.prompt import feedback, render_prompt, render_retry, system_prompt
+from llamea_tune.proposals.prompt import render_prompt, render_retry, system_prompt
 from llamea_tune.proposals.proposal import ProposalTask
 from llamea_tune.proposals.reply import parse_reply
 from llamea_tune.spaces.searchspace import build_searchspace
