@@ -200,6 +200,7 @@ class MyOptimizer(OptAlg):
     # ----------------------------------------------------------------- prior
 
     def _read_prior(self):
+        """Take up func.prior_mean, the expected log of each config's cost over the median, NaN where unknown, or None."""
         self.trend, self.believed, self.promising = None, True, np.empty(0, dtype=np.int64)
         mean = getattr(self.func, "prior_mean", None)
         if mean is None:
@@ -351,7 +352,7 @@ class MyOptimizer(OptAlg):
         if len(free) <= size:
             return free, local
         parts = [np.array(near, dtype=np.int64) for near in local.values() if near]
-        extra = self._most_promising(300) + self._mutants(centres, 200) + [i for i in carry if not self.seen[i]]
+        extra = self._most_promising(300 if self.believed else 0) + self._mutants(centres, 200) + [i for i in carry if not self.seen[i]]
         if extra:
             parts.append(np.array(extra, dtype=np.int64))
         used = sum(len(p) for p in parts)
