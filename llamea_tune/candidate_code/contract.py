@@ -37,7 +37,14 @@ SEEDED = frozenset({"default_rng", "RandomState", "Random", "SeedSequence", "see
 
 # A candidate becomes a strategy of Kernel Tuner in the end, whose names it must leave alone.
 RESERVED_ARGUMENTS = frozenset(
-    {"constraint_aware", "custom_search_method_path", "max_fevals", "searchspace_construction_options", "time_limit"}
+    {
+        "constraint_aware",
+        "custom_search_method_path",
+        "max_fevals",
+        "prior",
+        "searchspace_construction_options",
+        "time_limit",
+    }
 )
 RESERVED_NAMES = frozenset(
     {
@@ -46,6 +53,7 @@ RESERVED_NAMES = frozenset(
         *("_PRIOR", "_arrays_of", "_first", "_given_arrays", "_know_prior", "_start_from_prior", "_WEIGHS_PRIOR"),
     }
 )
+IMPORTED_BY_EXPORT = frozenset({"llamea_tune.priors"})  # by what it adds, where a user asks for it
 MARKS_OF_A_STRATEGY = frozenset({"_CostFunc", "_options", "tune"})
 """A module with all of these is the file of a strategy already, and may be run, tuned and exported like its candidate."""
 

@@ -93,12 +93,13 @@ def _of_nodes(code: CandidateCode) -> _Found:
     nodes = list(ast.walk(code.tree))
     own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     own |= {node.arg for node in nodes if isinstance(node, ast.arg)}  # such as a list called `open`
+    added = contract.IMPORTED_BY_EXPORT if code.is_strategy_file else frozenset[str]()
     for node in nodes:
-        for sentence in (*_import_problems(node), *_escapes(node, own), *_fixed_seeds(node)):
+        for sentence in (*_import_problems(node, added), *_escapes(node, own), *_fixed_seeds(node)):
             yield getattr(node, "lineno", 0), sentence
 
 
-def _import_problems(node: ast.AST) -> Iterator[str]:
+def _import_problems(node: ast.AST, added: Collection[str]) -> Iterator[str]:
     if isinstance(node, ast.ImportFrom) and node.level:
         yield "relative imports lead nowhere, as the code is one module"
         return
@@ -106,7 +107,7 @@ def _import_problems(node: ast.AST) -> Iterator[str]:
     modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
     for module in modules:
         package = module.partition(".")[0]
-        if package not in _IMPORTABLE:
+        if package not in _IMPORTABLE and module not in added:
             why = f" ({contract.HINTS[package]})" if package in contract.HINTS else ""
             allowed = ", ".join((*contract.PACKAGES, *contract.STANDARD_MODULES))
             yield f"import of {module} is not allowed{why}; allowed are {allowed}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from importlib.resources import files
+from pathlib import Path
 
 from llamea_tune.candidate import CandidateState, Evaluation, Scored
 from llamea_tune.evolution.history import History
@@ -59,8 +60,13 @@ def export_request(
         prompts_hash=header.get("prompts_hash"),
         versions=header["versions"],
         run=run.path.resolve().name,
-        note=note,
+        note=" ".join(part for part in (note, _known_beforehand(settings)) if part),
     )
+
+
+def _known_beforehand(settings: Settings) -> str:
+    names = ", ".join(Path(prior).name for prior in settings.prior)
+    return f"Trained knowing beforehand: {names}." if names else ""
 
 
 def _choose(history: History, board: Leaderboard | None, candidate_id: str | None, run: RunDirectory) -> Scored:

@@ -40,9 +40,15 @@ class Evidence:
 
 
 def from_recordings(recordings: Iterable[RecordedSpace], configs: Configs) -> Prior | None:
-    """The prior that recordings make; those of another kernel are left out, with a warning."""
+    """The prior that recordings make; those of another kernel are left out, with a warning.
+
+    Of the same measurements, such as a cache and the T4 file made from it, only one counts: two would seem to agree.
+    """
     fitting: list[tuple[RecordedSpace, Matched]] = []
+    different: dict[bytes, RecordedSpace] = {}
     for recording in recordings:
+        different.setdefault(np.sort(recording.costs).tobytes(), recording)
+    for recording in different.values():
         try:
             fitting.append((recording, match(recording, configs)))
         except PriorError as err:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -11,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from llamea_tune._registry import Registry
-from llamea_tune.exceptions import LlameaTuneError, PriorError, SpaceFileWarning
+from llamea_tune.exceptions import LlameaTuneError, PriorError, SpaceFileError, SpaceFileWarning
+from llamea_tune.priors.configs import Configs
 from llamea_tune.priors.defaults import prior_of_defaults
 from llamea_tune.priors.evidence import Evidence, leave_out
 from llamea_tune.spaces.find import find_space_files, space_name
 from llamea_tune.spaces.load import load_space
 from llamea_tune.spaces.prior import Prior
-from llamea_tune.spaces.space import ParamValue
+from llamea_tune.spaces.space import ParamValue, RecordedSpace
 from llamea_tune.spaces.space_file import FileKind, file_kind, open_json
 
 _MARK = "llamea_tune_"
@@ -40,25 +42,25 @@ PRIOR_FILES: Registry[Callable[[Path], PriorFile]] = Registry(
 """Readers of JSON files that are priors: `"advice"` reads those with a key `"llamea_tune_advice"`, and so on."""
 
 
-def read_files(spec: str | Path, objective: str) -> Evidence:
+def read_files(spec: str | Path, configs: Configs) -> Evidence:
     """Read what a file, folder or glob stands for; what cannot be used is left out, with a warning.
 
     A T1 description, whose defaults are taken, must be named itself.
 
     Args:
         spec: The file, folder or glob.
-        objective: Name of the objective that recordings are read for.
+        configs: What a prior is wanted for; recordings are read for its objective.
     """
     evidence = Evidence()
     for path in _paths(spec):
         try:
-            _read(path, objective, evidence)
+            _read(path, configs, evidence)
         except LlameaTuneError as err:
             leave_out(err)
     return evidence
 
 
-def _read(path: Path, objective: str, evidence: Evidence) -> None:
+def _read(path: Path, wanted: Configs, evidence: Evidence) -> None:
     kind = marked_kind(path)
     if kind is not None:
         read = PRIOR_FILES.load(kind)(path)
@@ -67,7 +69,16 @@ def _read(path: Path, objective: str, evidence: Evidence) -> None:
         evidence.priors.append(lambda configs: prior_of_defaults(path, configs))
     else:
         with warnings.catch_warnings(action="ignore", category=SpaceFileWarning):  # told where the space itself is used
-            evidence.recordings.append(load_space(path, name=space_name(path), objective=objective))
+            evidence.recordings.append(_recording(path, wanted))
+
+
+def _recording(path: Path, wanted: Configs) -> RecordedSpace:
+    """Read as the file says where that will do, so that what was compiled of it for other ends is used again."""
+    with suppress(SpaceFileError):
+        recording = load_space(path, name=space_name(path))
+        if recording.objective == wanted.objective:
+            return recording
+    return load_space(path, name=space_name(path), objective=wanted.objective, higher_is_better=wanted.higher_is_better)
 
 
 def _paths(spec: str | Path) -> list[Path]:

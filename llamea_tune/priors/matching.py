@@ -45,12 +45,21 @@ def match(recording: RecordedSpace, configs: Configs) -> Matched:
     a parameter that does not match as much as if all parameters explained equal parts of the variance.
 
     Raises:
-        PriorError: It is of another kernel, by its name or by its parameters.
+        PriorError: It is of another kernel, by its name or by its parameters, or of another objective.
     """
     if recording.kernel_name and configs.kernel_name and recording.kernel_name != configs.kernel_name:
         raise PriorError(
             f"{recording.source} is of the kernel {recording.kernel_name!r}, not {configs.kernel_name!r}; "
             "name recordings of the same kernel"
+        )
+    if recording.objective != configs.objective or configs.higher_is_better not in (None, recording.higher_is_better):
+        kinds = [
+            "maximised" if maximised else "minimised"
+            for maximised in (recording.higher_is_better, configs.higher_is_better)
+        ]
+        raise PriorError(
+            f"{recording.source} tells of {recording.objective!r}, {kinds[0]}, not of {configs.objective!r}, {kinds[1]}; "
+            "name recordings of the same objective"
         )
     shared = _shared_names(recording, configs)
     places = [list(configs.tune_params).index(name) for name in shared]

@@ -80,11 +80,10 @@ def advice(space: Space, spaces: Sequence[Space], seed: int) -> Prior | None:  #
     """The advice on the kernel that lies in `advice/` in its folder: the file for the space's device, else all there."""
     source = Path(space.source).absolute()
     folder = source.parent.parent if source.parent.name in PLAIN_FOLDERS else source.parent
+    configs = Configs.of_space(space)
     own = folder / _ADVICE_FOLDER / f"{plain_stem(source)}.json"
-    read = [
-        read_files(path, space.objective) for path in ([own] if own.is_file() else sorted(own.parent.glob("*.json")))
-    ]
-    return Evidence(priors=[prior for each in read for prior in each.priors]).prior(Configs.of_space(space))
+    read = [read_files(path, configs) for path in ([own] if own.is_file() else sorted(own.parent.glob("*.json")))]
+    return Evidence(priors=[prior for each in read for prior in each.priors]).prior(configs)
 
 
 def practice(space: Space, spaces: Sequence[Space], seed: int) -> Prior | None:  # noqa: ARG001

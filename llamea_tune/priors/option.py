@@ -77,7 +77,7 @@ def _are_arrays(source: Any) -> bool:
 
 def _take(source: Any, configs: Configs, evidence: Evidence) -> None:
     if isinstance(source, str | Path):
-        read = read_files(source, configs.objective)
+        read = read_files(source, configs)
         evidence.recordings += read.recordings
         evidence.priors += read.priors
     elif isinstance(source, Prior):

@@ -39,7 +39,7 @@ def with_priors(spaces: Sequence[Space], prior: Sequence[str], *, seed: int) -> 
     known = [replace(space, prior=_prior(space, spaces, chosen, seed)) for space in spaces]
     if all(space.prior is None for space in known):
         raise PriorError(
-            f"the prior {', '.join(chosen)} tells nothing of any of the spaces; name recordings of the same kernels "
+            f"prior {', '.join(chosen)} tells nothing of any of the spaces; name recordings of the same kernels "
             "on other devices, or leave it out",
             fields=("prior",),
         )
@@ -48,7 +48,7 @@ def with_priors(spaces: Sequence[Space], prior: Sequence[str], *, seed: int) -> 
 
 def resolved(prior: Sequence[str]) -> tuple[str, ...]:
     """The same with absolute paths, so that they are found again from another folder."""
-    return tuple(spec if spec in PRIORS or spec == NONE else str(Path(spec).absolute()) for spec in prior)
+    return tuple(str(Path(spec).absolute()) if spec not in PRIORS and _is_path(spec) else spec for spec in prior)
 
 
 def _is_path(spec: str) -> bool:
@@ -57,10 +57,10 @@ def _is_path(spec: str) -> bool:
 
 def _prior(space: Space, spaces: Sequence[Space], chosen: Sequence[str], seed: int) -> Prior | None:
     made = [PRIORS.load(spec)(space, spaces, seed) for spec in chosen if spec in PRIORS]
-    evidence = Evidence()
+    configs, evidence = Configs.of_space(space), Evidence()
     for spec in chosen:
         if spec not in PRIORS:
-            read = read_files(spec, space.objective)
+            read = read_files(spec, configs)
             evidence.priors += read.priors
             for recording in read.recordings:
                 refused = reason_to_refuse(space, recording)
@@ -68,5 +68,5 @@ def _prior(space: Space, spaces: Sequence[Space], chosen: Sequence[str], seed: i
                     evidence.recordings.append(recording)
                 else:
                     leave_out(PriorError(refused))
-    made.append(evidence.prior(Configs.of_space(space)))
+    made.append(evidence.prior(configs))
     return combine([prior for prior in made if prior is not None])

@@ -132,6 +132,13 @@ def test_a_few_measurements_tell_something_of_all_configs():
     assert np.median(prior.sd[new]) > np.median(prior.sd[rows])
 
 
+def test_the_same_measurements_count_once():
+    copy = replace(reordered(ELSEWHERE[0], 1), device_name="C")
+    one, twice = (from_recordings(sources, CONFIGS) for sources in (ELSEWHERE, [*ELSEWHERE, copy]))
+    assert twice.told == one.told
+    np.testing.assert_array_equal(twice.sd, one.sd)
+
+
 def test_a_recording_that_disagrees_counts_for_little():
     wrong = taken(ELSEWHERE[0], np.arange(HERE.size))
     wrong = replace(wrong, costs=np.random.default_rng(0).permutation(wrong.costs), device_name="W")
@@ -158,6 +165,8 @@ def test_a_ratio_is_inverted_where_more_is_better():
     ("change", "reason"),
     [
         ({"kernel_name": "gemm"}, "'gemm', not 'synthetic'"),
+        ({"objective": "energy"}, "tells of 'energy', minimised, not of 'time', minimised"),
+        ({"higher_is_better": True}, "tells of 'time', maximised, not of 'time', minimised"),
         ({"tune_params": {f"p{n}": v for n, v in enumerate(HERE.tune_params.values())}}, "shares only 0 of 12 tunable"),
     ],
 )

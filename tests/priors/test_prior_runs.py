@@ -12,6 +12,8 @@ from test_matching import ELSEWHERE, HERE
 
 import llamea_tune
 from llamea_tune._registry import Registry
+from llamea_tune.evolution.provenance import export_request
+from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.exceptions import PriorError, RunDirectoryError
 from llamea_tune.execution import LocalExecutor, NamedStrategy, Run, SandboxedCandidate
 from llamea_tune.priors import PRIORS, with_priors
@@ -192,6 +194,8 @@ def test_evolve_with_others_and_resume(caches, tmp_path):
     assert header["settings"]["prior"] == ["others"]
     assert all(len(space["prior"]) == 64 for space in header["spaces"])
     board = llamea_tune.resume(tmp_path / "run", max_candidates=2, jobs=1)
+    note = export_request(RunDirectory.open_existing(tmp_path / "run"), "any", date="", note="Mine.").note
+    assert note == "Mine. Trained knowing beforehand: others."
     assert board.run == tmp_path / "run"
     for space in header["spaces"]:
         space["prior"] = "0" * 64
