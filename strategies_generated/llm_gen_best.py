@@ -201,7 +201,8 @@ class MyOptimizer(OptAlg):
     # ----------------------------------------------------------------- prior
 
     def _read_prior(self):
-        self.trend, self.promising = None, np.empty(0, dtype=np.int64)
+        """Take up func.prior_mean, the expected log of each config's cost over the median, NaN where unknown, or None."""
+        self.trend, self.believed, self.promising = None, True, np.empty(0, dtype=np.int64)
         mean = getattr(self.func, "prior_mean", None)
         if mean is None:
             return
@@ -212,7 +213,16 @@ class MyOptimizer(OptAlg):
 
     def _features(self, indices):
         x = self.encode(self.rows[indices])
-        return x if self.trend is None else np.hstack([x, self.trend[indices]])
+        return x if self.trend is None else np.hstack([x, self.believed * self.trend[indices]])
+
+    def _weigh_prior(self, indices, z):
+        """Go by the prior only while what was measured bears it out: the Bayes factor of a linear trend, after BIC."""
+        if self.trend is None:
+            return
+        trend = self.trend[indices, 0]
+        unlike = float(np.std(trend)) > 0.0
+        r = min(abs(float(np.corrcoef(trend, z)[0, 1])), 1.0 - 1e-9) if unlike else 0.0
+        self.believed = -len(z) * math.log1p(-r * r) > math.log(len(z))
 
     def _most_promising(self, amount):
         """What the prior expects most of among what has not been measured, best first."""
@@ -350,7 +360,7 @@ class MyOptimizer(OptAlg):
         if len(free) <= size:
             return free, local
         parts = [np.array(near, dtype=np.int64) for near in local.values() if near]
-        extra = self._most_promising(300) + self._mutants(centres, 200) + [i for i in carry if not self.seen[i]]
+        extra = self._most_promising(300 if self.believed else 0) + self._mutants(centres, 200) + [i for i in carry if not self.seen[i]]
         if extra:
             parts.append(np.array(extra, dtype=np.int64))
         used = sum(len(p) for p in parts)
@@ -392,6 +402,7 @@ class MyOptimizer(OptAlg):
                 dev = float(z.std())
                 if dev > 1e-12:
                     z = (z - z.mean()) / dev
+                    self._weigh_prior(ok + bad, z)
                     x = self._features(np.array(ok + bad, dtype=np.int64))
                     theta = _fit_hyper(x, group, near, z, [theta, prior_mean], prior_mean, prior_sd, 20)
                 next_fit = int(math.ceil(n * 1.25)) + 1
