@@ -75,7 +75,7 @@ def test_defaults_of_commands_are_those_of_the_settings():
     for command, settings in ((evolve, Settings()), (benchmark, BenchmarkSettings()), (tune, StudySettings())):
         offered = {name: option.default for name, option in inspect.signature(command).parameters.items()}
         wanted = {
-            name: ",".join(value) if isinstance(value, tuple) else value
+            name: (",".join(value) or None) if isinstance(value, tuple) else value
             for name, value in vars(settings).items()
             if not is_dataclass(value)
         }
