@@ -192,7 +192,7 @@ def test_stopping_at_the_target_changes_no_score(small_spaces, tmp_path, strateg
         run_benchmark(
             contenders,
             small_spaces,
-            replace(SETTINGS, repeats=20, baseline=baseline, stop_at_target=stop),
+            replace(SETTINGS, repeats=8, baseline=baseline, stop_at_target=stop),
             store=store,
             observe=watch,
         ).rows
