@@ -224,7 +224,7 @@ class Worker:
         return Report(**answer)
 
     def kill(self) -> None:
-        """End the fork server and its guest at once. The fork server's guests die with it, wherever the kernel can see to that."""
+        """End the fork server and its guest at once; its guests die with it, wherever the kernel can see to that."""
         process, guest_pid = self._process, self._guest_pid
         if process is not None and process.poll() is None:
             for leader in (guest_pid, process.pid):

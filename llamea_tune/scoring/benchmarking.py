@@ -130,7 +130,7 @@ def run_benchmark(
             scale = scorer.scales[0]
             for contender in contenders:
                 observe(ContenderStarted(contender.label, space.name))
-                done, was_kept = _pair(contender, space, scorer, settings, store, fresh, observe)
+                done, was_kept = _all_runs(contender, space, scorer, settings, store, fresh, observe)
                 kept = kept and was_kept
                 observe(done)
                 runs[contender.label][space.name] = [thinned(run, scale.table) for run in done.runs]
@@ -170,7 +170,7 @@ def check_entries(contenders: Sequence[Contender], spaces: Sequence[Space]) -> N
         space_budget(space)  # refuses what cannot be scored on now, rather than after hours
 
 
-def _pair(
+def _all_runs(
     contender: Contender,
     space: RecordedSpace,
     scorer: Scorer,
@@ -179,7 +179,7 @@ def _pair(
     fresh: bool,
     tell: Observer,
 ) -> tuple[ContenderDone, bool]:
-    """The runs of one pair, and whether they are safe in the store."""
+    """The runs of a contender on a space, and whether they are safe in the store."""
     started = time.monotonic()
     reused, safe = 0, True
     try:

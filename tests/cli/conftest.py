@@ -41,6 +41,10 @@ class Outcome:
 @pytest.fixture
 def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's folders, in a temporary place; the working directory is there too."""
+    computed = Path(os.environ["LLAMEA_TUNE_CACHE"]) / "spaces"  # compiled spaces and baselines are the same for all
+    computed.mkdir(exist_ok=True)
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "spaces").symlink_to(computed)
     for variable, folder in (("LLAMEA_TUNE_CACHE", "cache"), ("LLAMEA_TUNE_STRATEGIES", "strategies")):
         monkeypatch.setenv(variable, str(tmp_path / folder))
     monkeypatch.setenv("COLUMNS", "200")

@@ -12,6 +12,8 @@ import pytest
 
 from llamea_tune.evolution.settings import Settings
 
+pytestmark = pytest.mark.xdist_group("evolve runs")
+
 
 def journal(run: Path) -> list[dict]:
     return [json.loads(line) for line in (run / "candidates.jsonl").read_text().splitlines()]

@@ -8,6 +8,7 @@ import time
 import pytest
 from writing_server import Planned, fails, says, slow_server, writes, writing_server
 
+pytestmark = pytest.mark.xdist_group("servers that fail")
 BROKEN = fails(500, "the model crashed")
 FEW_RUNS = (
     *("--repeats", "1", "--confirm-repeats", "1", "--final-repeats", "1"),

@@ -16,6 +16,7 @@ from llamea_tune.exporting import read_record
 from llamea_tune.testing.cache_files import write_cache
 from llamea_tune.testing.synthetic_spaces import synthetic_space
 
+pytestmark = pytest.mark.xdist_group("evolution tunes")
 QUICK = (
     *("--max-candidates", "6", "--parents", "2", "--offspring", "3", "--repeats", "2", "--confirm-repeats", "3"),
     *("--final-repeats", "3", "--final-candidates", "2", "--final-strategies", "random_sample"),

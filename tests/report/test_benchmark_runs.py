@@ -24,6 +24,7 @@ from llamea_tune.scoring.results_store import ResultsStore
 from llamea_tune.spaces.space import RecordedSpace
 from llamea_tune.testing.synthetic_spaces import synthetic_space
 
+pytestmark = pytest.mark.xdist_group("benchmark")
 CONTENDERS = [make_contender(name) for name in NAMES]
 
 ONCE = """
