@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from kernel_tuner.interface import strategy_map
 
 ROOT = Path(__file__).parent.parent
 
@@ -32,3 +33,12 @@ def _compiled_spaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LLAMEA_TUNE_CACHE", str(tmp_path_factory.mktemp("compiled")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _strategies() -> Iterator[None]:
+    """Strategies that a test registers are gone after it."""
+    before = set(strategy_map)
+    yield
+    for name in set(strategy_map) - before:
+        del strategy_map[name]

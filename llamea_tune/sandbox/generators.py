@@ -42,7 +42,7 @@ def own_generators(seed: int) -> None:
 def _scipy_stats_is_being_imported() -> bool:
     """Whether what asks for a seed does so for itself: a run must not depend on who was the first to import it."""
     spec = getattr(sys.modules.get("scipy.stats"), "__spec__", None)
-    return getattr(spec, "_initializing", False)
+    return bool(getattr(spec, "_initializing", False))
 
 
 @contextmanager
