@@ -7,10 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+from kernel_tuner.interface import strategy_map
 
 from llamea_tune.testing.ray_clusters import RayCluster, ray_cluster
 
 ROOT = Path(__file__).parent.parent
+
+settings.register_profile("suite", deadline=None)  # a busy machine is no failure
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")
@@ -38,3 +43,12 @@ def cluster() -> Iterator[RayCluster]:
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'llamea-tune[ray]'", exc_type=ImportError)
     with ray_cluster(cpus=2) as started:
         yield started
+
+
+@pytest.fixture(autouse=True)
+def _strategies() -> Iterator[None]:
+    """Strategies that a test registers are gone after it."""
+    before = set(strategy_map)
+    yield
+    for name in set(strategy_map) - before:
+        del strategy_map[name]

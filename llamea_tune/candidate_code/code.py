@@ -183,10 +183,22 @@ class CandidateCode:
             *list(zip(positional, [*missing, *args.defaults], strict=True))[1:],
             *zip(args.kwonlyargs, args.kw_defaults, strict=True),
         ]
+        text = self.source.encode()
         return tuple(
-            Argument(node.arg, node.lineno, default, (default and ast.get_source_segment(self.source, default)) or "")
+            Argument(node.arg, node.lineno, default, text[slice(*self._span(default))].decode() if default else "")
             for node, default in pairs
         )
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        """Where the lines begin, in bytes, as `ast` counts columns."""
+        return [0, *accumulate(map(len, self.source.encode().splitlines(keepends=True)))]
+
+    def _span(self, node: ast.expr) -> tuple[int, int]:
+        """Where an expression begins and ends, in bytes."""
+        assert node.end_lineno is not None and node.end_col_offset is not None  # all that is parsed has them
+        starts = self._line_starts
+        return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
 
     @property
     def defaults(self) -> dict[str, PlainValue | None]:
@@ -200,16 +212,14 @@ class CandidateCode:
             CandidateCodeError: There is no such argument, or a value cannot be written down.
         """
         nodes = {argument.name: argument.default for argument in self.arguments}
-        text = self.source.encode()  # `ast` counts columns in bytes
-        starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]
+        text = self.source.encode()
         edits = []
         for name, value in values.items():
             node = nodes.get(name)
-            if node is None or node.end_lineno is None or node.end_col_offset is None:
+            if node is None:
                 takes = ", ".join(nodes) or "none"
                 raise CandidateCodeError(f"{self.class_name} takes no hyperparameter {name!r}; it takes: {takes}")
-            start, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
-            edits.append((start, end, literal(value).encode()))
+            edits.append((*self._span(node), literal(value).encode()))
         for start, end, new in sorted(edits, reverse=True):
             text = text[:start] + new + text[end:]
         return CandidateCode.read(text.decode(), self.wanted)

@@ -27,14 +27,14 @@ class BenchmarkProgress(LiveBar):
         self._repeats = repeats
         evaluations = {space.name: max(1, space_budget(space).evaluations) * repeats for space in spaces}
         self._left = {(contender.label, name): n for name, n in evaluations.items() for contender in contenders}
-        self._n_pairs = len(self._left)
-        super().__init__("benchmark", self._n_pairs * repeats, "runs", quiet=quiet)
+        self._n_in_all = len(self._left)
+        super().__init__("benchmark", self._n_in_all * repeats, "runs", quiet=quiet)
         self._evaluations = dict(self._left)
         self._seconds: dict[str, float] = {}
         self._done: dict[str, int] = {}
         self._now = ("", "")
         self._runs = self._reused = self._reused_now = 0
-        self._pair_started = time.monotonic()
+        self._started_now = time.monotonic()
 
     def __call__(self, event: Event) -> None:
         """Take note of an event."""
@@ -42,7 +42,7 @@ class BenchmarkProgress(LiveBar):
             case ContenderStarted(label, space):
                 self._now = (label, space)
                 self._reused_now = 0
-                self._pair_started = time.monotonic()
+                self._started_now = time.monotonic()
                 self._tell(0.0)
             case RunsDone(done, total, reused):
                 self._reused_now = reused
@@ -62,37 +62,37 @@ class BenchmarkProgress(LiveBar):
                 soft_wrap=True,
             )
 
-    def _finish(self, pair: ContenderDone) -> None:
-        label, space = pair.label, pair.space.name
+    def _finish(self, done: ContenderDone) -> None:
+        label, space = done.label, done.space.name
         evaluations = self._left.pop((label, space))
-        failed = next((run for run in pair.runs if not run.state.scorable), None)
-        self._runs += len(pair.runs)
-        self._reused += pair.reused
-        made = len(pair.runs) - pair.reused
+        failed = next((run for run in done.runs if not run.state.scorable), None)
+        self._runs += len(done.runs)
+        self._reused += done.reused
+        made = len(done.runs) - done.reused
         if made and failed is None:
-            self._seconds[label] = self._seconds.get(label, 0.0) + pair.seconds
+            self._seconds[label] = self._seconds.get(label, 0.0) + done.seconds
             self._done[label] = self._done.get(label, 0) + round(evaluations * made / self._repeats)
         self._tell(0.0)
         if failed is not None and not self.quiet:
             err.print(f"[yellow]{escape(label)} failed on {escape(space)}:[/] {escape(failed.reason)}", soft_wrap=True)
         if made:
-            done = self._n_pairs - len(self._left)
-            self.line(f"{done}/{self._n_pairs} pairs of strategy and space done, {self._time_left(0.0)} left")
+            n_done = self._n_in_all - len(self._left)
+            self.line(f"{n_done}/{self._n_in_all} strategies on spaces done, {self._time_left(0.0)} left")
 
     def _tell(self, fraction: float) -> None:
-        """Update the bar, a fraction of the current pair's runs being done."""
+        """Update the bar, a fraction of the current runs being done."""
         if not self.live:
             return
-        pairs = self._n_pairs - len(self._left) + fraction
+        n_done = self._n_in_all - len(self._left) + fraction
         now = escape("{} on {}".format(*self._now))
-        self.show(completed=pairs * self._repeats, left=self._time_left(fraction), now=now)
+        self.show(completed=n_done * self._repeats, left=self._time_left(fraction), now=now)
 
     def _time_left(self, fraction: float) -> str:
         seconds, done = dict(self._seconds), dict(self._done)
         label = self._now[0]
         if fraction > 0.0 and self._now in self._left:
             made = fraction - self._reused_now / self._repeats
-            seconds[label] = seconds.get(label, 0.0) + time.monotonic() - self._pair_started
+            seconds[label] = seconds.get(label, 0.0) + time.monotonic() - self._started_now
             done[label] = done.get(label, 0) + round(made * self._evaluations[self._now])
         if not any(done.values()):
             return "0 s" if not self._left else "?"

@@ -21,9 +21,10 @@ def print_leaderboard(leaderboard: Leaderboard) -> None:
 
 
 def leaderboard_table(leaderboard: Leaderboard, *, per_space: bool = True) -> Table:
-    """The leaderboard: candidates and named strategies, mean score with interval, and where wanted the score on each space."""
+    """The leaderboard: mean score with interval, and where wanted the score on each space."""
     spaces = sorted({name for row in leaderboard.rows for name in row.scores}) if per_space else []
-    caption = f"{counted(leaderboard.repeats, 'run')} per space on fresh seeds; 0 = random search, 1 = the optimum from the start"
+    n_runs = counted(leaderboard.repeats, "run")
+    caption = f"{n_runs} per space on fresh seeds; 0 = random search, 1 = the optimum from the start"
     table = Table(caption=caption, caption_justify="left")
     table.add_column("strategy", overflow="fold", min_width=20)
     table.add_column("score", justify="right", no_wrap=True, min_width=6)

@@ -24,7 +24,8 @@ def study_summary(result: StudyResult) -> str:
     parts = [f"{n} {outcome}" for outcome, n in counts.items() if n and outcome is not TrialOutcome.COMPLETE]
     told = f" ({', '.join(parts)})" if parts else ""
     saved = f"; without pruning {result.runs_unpruned:,}" if result.runs < result.runs_unpruned else ""
-    return f"{counted(len(result.trials), 'trial')}{told} on {counted(result.pairs, 'pair')} of space and repeat: {counted(result.runs, 'run')}{saved}"
+    trials, each = counted(len(result.trials), "trial"), counted(result.runs_per_trial, "run")
+    return f"{trials}{told} of up to {each} each: {counted(result.runs, 'run')}{saved}"
 
 
 def hyperparameter_table(tunable: TunableContender, best: TrialRecord | None, shares: Mapping[str, float]) -> Table:
@@ -47,7 +48,8 @@ def hyperparameter_table(tunable: TunableContender, best: TrialRecord | None, sh
 def gain_table(result: StudyResult, rescored: Rescored) -> Table:
     """Defaults and best hyperparameters, in the study and on fresh seeds."""
     table = Table(title="did the gain survive?", box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
-    table.caption = f"fresh: {counted(rescored.repeats, 'run')} per space on seeds that nothing was chosen on; score: of all of them"
+    n_runs = counted(rescored.repeats, "run")
+    table.caption = f"fresh: {n_runs} per space on seeds that nothing was chosen on; score: of all of them"
     table.caption_justify = "left"
     table.add_column("")
     for heading in ("in the study", "fresh", "score", "95 % interval"):
@@ -113,7 +115,7 @@ def as_data(
         "defaults": dict(tunable.defaults),
         "best": dict(best.values) if best else None,
         "trials": [{**asdict(trial), "values": dict(trial.values)} for trial in result.trials],
-        "pairs": result.pairs,
+        "runs_per_trial": result.runs_per_trial,
         "runs": result.runs,
         "runs_unpruned": result.runs_unpruned,
         "importances": dict(shares),

@@ -87,6 +87,7 @@ def find_strategy(name: str) -> Tunable:
     strategy: Tunable = strategy_map[name]
     try:
         strategy.tune  # noqa: B018  Kernel Tuner imports a strategy when it is first used
+        import scipy.stats  # noqa: F401  and this when one first samples a Latin hypercube
     except ImportError as err:
         raise MissingDependencyError(f"the strategy {name!r} cannot be loaded ({err}); install what it needs") from err
     return strategy

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +11,9 @@ from llamea_tune.exceptions import StrategyError
 from llamea_tune.execution import SandboxedCandidate
 from llamea_tune.hpo.ordered_runs import ordered_runs
 from llamea_tune.hpo.samplers import make_sampler
-from llamea_tune.hpo.storage import StudyDirectory, fail_interrupted
-from llamea_tune.hpo.study import default_trial, finished_trials, make_pruner
-from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, make_trial, record_of, trial_steps
+from llamea_tune.hpo.storage import StudyDirectory
+from llamea_tune.hpo.study import StudyResult, make_pruner, opened_study
+from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, make_trial, trial_steps
 from llamea_tune.hpo.tunable import TunableContender, tunable_candidate
 from llamea_tune.scoring.scorer import Scorer
 from llamea_tune.scoring.seeds import run_seed
@@ -32,7 +31,7 @@ class TunedCandidate:
     Attributes:
         candidate_id: The candidate's id.
         values: The best hyperparameters; empty where none were found that are better than the defaults.
-        value: Their mean single-run score in the study; None if nothing got through all pairs.
+        value: Their mean single-run score in the study; None if nothing got through all runs.
         default_value: That of the defaults; None if they failed.
         trials: Trials that were made.
         runs: Runs that they took.
@@ -111,18 +110,11 @@ class LoopTuner:
         runs = ordered_runs(tunable.contender, self.scorer.spaces, self.scorer.scales, self.repeats, self.seed)
         if allowance < min(self.trials, FEWEST_TRIALS) * len(runs):
             return TunedCandidate(key, {}, None, None, 0, 0)
-        store = StudyDirectory(self.folder / key)
-        with (
-            store.opened({"candidate": key, "seed": self.seed, "pairs": len(runs)}),
-            warnings.catch_warnings(action="ignore"),
-        ):
-            study = store.load(make_pruner(True, len(self.scorer.spaces)))
-            fail_interrupted(study)
-            if default_trial(study, tunable.defaults) is None:
-                study.enqueue_trial(dict(tunable.defaults), skip_if_exists=True)
-            made = {trial.user_attrs["slot"]: record_of(trial) for trial in finished_trials(study)}
-            records: list[TrialRecord] = []
-            used = 0
+        store, pruner = StudyDirectory(self.folder / key), make_pruner(True, len(self.scorer.spaces))
+        header = {"candidate": key, "seed": self.seed, "pairs": len(runs)}
+        records: list[TrialRecord] = []
+        used = 0
+        with opened_study(store, header, tunable.defaults, pruner) as (study, made):
             for slot in range(self.trials):
                 if used + len(runs) > allowance:
                     break
@@ -134,7 +126,7 @@ class LoopTuner:
                 used += made[slot].runs
                 if on_trial is not None:
                     on_trial(key, (used, allowance))
-        return _summary(key, tunable, records, used)
+        return _summary(key, StudyResult.of(records, tunable.defaults, len(runs)))
 
     def _chunks(self) -> Iterator[int]:
         """Every space once, again once, twice, four times, and so on: few runs first, more for those that survive."""
@@ -145,18 +137,15 @@ class LoopTuner:
             size *= 2
 
 
-def _summary(key: str, tunable: TunableContender, records: Sequence[TrialRecord], used: int) -> TunedCandidate:
-    complete = [record for record in records if record.outcome is TrialOutcome.COMPLETE]
-    best = max(complete, key=lambda record: (record.value, -record.number), default=None)
-    default = next((record for record in complete if record.values == tunable.defaults), None)
-    values = {} if best is None or best is default else dict(best.values)
+def _summary(key: str, result: StudyResult) -> TunedCandidate:
+    best, default = result.best, result.default
     return TunedCandidate(
         key,
-        values,
-        None if best is None else best.value,
-        None if default is None else default.value,
-        len(records),
-        used,
+        values={} if best is None or best is default else dict(best.values),
+        value=None if best is None else best.value,
+        default_value=default.value if default and default.outcome is TrialOutcome.COMPLETE else None,
+        trials=len(result.trials),
+        runs=result.runs,
     )
 
 

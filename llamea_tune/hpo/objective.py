@@ -1,4 +1,4 @@
-"""What a study maximises: a score for every single run, so that runs on the same pair can be compared."""
+"""What a study maximises: a score for every single run, so that trials can be compared run by run."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def rescore(
 
 
 def _shortlist(result: StudyResult) -> list[TrialRecord]:
-    """The best trials that were run on all pairs, none behind the defaults."""
+    """The best trials that made all runs, none behind the defaults."""
     default = result.default
     worst = FLOOR if default is None or default.outcome is not TrialOutcome.COMPLETE else default.value
     complete = [trial for trial in result.trials if trial.outcome is TrialOutcome.COMPLETE and trial.value > worst]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,14 +76,24 @@ class StudyResult:
     Attributes:
         trials: All trials that are over, in order; interrupted ones are not among them.
         default: The trial of the defaults.
-        best: The best trial that was run on all pairs; None if no hyperparameters got through all of them.
-        pairs: Pairs of space and repeat that a trial is run on.
+        best: The best trial that made all runs; None if no hyperparameters got through all of them.
+        runs_per_trial: Runs that a trial makes, unless it is pruned or fails.
     """
 
     trials: tuple[TrialRecord, ...]
     default: TrialRecord | None
     best: TrialRecord | None
-    pairs: int
+    runs_per_trial: int
+
+    @classmethod
+    def of(
+        cls, trials: Iterable[TrialRecord], defaults: Mapping[str, HyperparameterValue], runs_per_trial: int
+    ) -> StudyResult:
+        """What trials that are over have found."""
+        over = tuple(trials)
+        complete = [trial for trial in over if trial.outcome is TrialOutcome.COMPLETE]
+        best = max(complete, key=lambda trial: (trial.value, -trial.number), default=None)
+        return cls(over, next((trial for trial in over if trial.values == defaults), None), best, runs_per_trial)
 
     @property
     def runs(self) -> int:
@@ -93,7 +103,7 @@ class StudyResult:
     @property
     def runs_unpruned(self) -> int:
         """Runs that the same trials would have taken without pruning."""
-        return sum(self.pairs if trial.outcome is TrialOutcome.PRUNED else trial.runs for trial in self.trials)
+        return sum(self.runs_per_trial if trial.outcome is TrialOutcome.PRUNED else trial.runs for trial in self.trials)
 
     def count(self, outcome: TrialOutcome) -> int:
         """How many trials ended so."""
@@ -145,13 +155,9 @@ def tune(
     scales = scales or [space_scale(space, settings.baseline) for space in spaces]
     runs = ordered_runs(tunable.contender, spaces, scales, settings.repeats, settings.seed)
     store = StudyDirectory(directory)
-    with store.opened(_header(tunable, spaces, settings)), warnings.catch_warnings(action="ignore"):
-        study = store.load(make_pruner(settings.prune, len(spaces)))
-        fail_interrupted(study)
-        if default_trial(study, tunable.defaults) is None:
-            study.enqueue_trial(dict(tunable.defaults), skip_if_exists=True)
-        taken = {trial.user_attrs["slot"] for trial in finished_trials(study)}
-        missing = [slot for slot in range(settings.trials) if slot not in taken]
+    pruner = make_pruner(settings.prune, len(spaces))
+    with opened_study(store, _header(tunable, spaces, settings), tunable.defaults, pruner) as (study, made):
+        missing = [slot for slot in range(settings.trials) if slot not in made]
 
         def steps(slot: int) -> Steps:
             study.sampler = make_sampler(settings.sampler, run_seed(settings.seed, "sampler", slot))
@@ -162,7 +168,7 @@ def tune(
                 store.sync()
                 if observe is not None:
                     observe(TrialDone(record, done, settings.trials))
-        return study_result(study, tunable.defaults, len(runs))
+        return StudyResult.of(map(record_of, _finished_trials(study)), tunable.defaults, len(runs))
 
 
 def make_pruner(prune: bool, n_spaces: int) -> BasePruner:
@@ -174,26 +180,31 @@ def make_pruner(prune: bool, n_spaces: int) -> BasePruner:
     return pruner
 
 
-def study_result(study: Study, defaults: Mapping[str, HyperparameterValue], pairs: int) -> StudyResult:
-    """What a study has found so far.
+@contextmanager
+def opened_study(
+    store: StudyDirectory, header: Mapping[str, Any], defaults: Mapping[str, HyperparameterValue], pruner: BasePruner
+) -> Iterator[tuple[Study, dict[int, TrialRecord]]]:
+    """Hold a study that is ready to begin with the defaults, or to go on after an interruption.
 
     Args:
-        study: The study.
+        store: Its directory.
+        header: See `StudyDirectory.opened`.
         defaults: The defaults of what is tuned.
-        pairs: Pairs that a trial is run on.
+        pruner: The study's.
+
+    Yields:
+        The study, and its trials that are over by their slots.
     """
-    over = [record_of(trial) for trial in finished_trials(study)]
-    complete = [trial for trial in over if trial.outcome is TrialOutcome.COMPLETE]
-    best = max(complete, key=lambda trial: (trial.value, -trial.number), default=None)
-    return StudyResult(tuple(over), default_trial(study, defaults), best, pairs)
+    with store.opened(header), warnings.catch_warnings(action="ignore"):
+        study = store.load(pruner)
+        fail_interrupted(study)
+        made = {trial.user_attrs["slot"]: record_of(trial) for trial in _finished_trials(study)}
+        if not any(trial.values == defaults for trial in made.values()):
+            study.enqueue_trial(dict(defaults), skip_if_exists=True)
+        yield study, made
 
 
-def default_trial(study: Study, defaults: Mapping[str, HyperparameterValue]) -> TrialRecord | None:
-    """The trial of the defaults, None while there is none that is over."""
-    return next((record_of(trial) for trial in finished_trials(study) if trial.params == defaults), None)
-
-
-def finished_trials(study: Study) -> list[Any]:
+def _finished_trials(study: Study) -> list[Any]:
     """Optuna's records of the trials that are over."""
     return study.get_trials(deepcopy=False, states=(optuna().trial.TrialState.COMPLETE,))
 

@@ -1,4 +1,4 @@
-"""Trials of a study: choose hyperparameters, run them on pair after pair of space and seed, stop where they are behind."""
+"""Trials of a study: choose hyperparameters, make their runs one after the other, stop where they are behind."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class TrialOutcome(StrEnum):
     """How a trial ended."""
 
-    COMPLETE = "complete"  # it was run on all pairs
-    PRUNED = "pruned"  # it was behind the best on the same pairs; its value is estimated from those
+    COMPLETE = "complete"  # it made all runs
+    PRUNED = "pruned"  # it was behind the best in the same runs; its value is estimated from those
     FAILED = "failed"  # a run failed with these hyperparameters
     REPEATED = "repeated"  # the same hyperparameters as an earlier trial; nothing was run
 
@@ -37,7 +37,7 @@ class TrialRecord:
     Attributes:
         number: Its number in the study.
         values: The hyperparameters.
-        value: Its mean score over all pairs, or an estimate; `FLOOR` if it failed.
+        value: Its mean score over all runs, or an estimate; `FLOOR` if it failed.
         outcome: How it ended.
         runs: Runs that it took.
         reason: Why it failed.
@@ -159,7 +159,7 @@ def record_of(trial: FrozenTrial) -> TrialRecord:
 
 
 def best_complete(study: Study) -> FrozenTrial | None:
-    """The best trial so far, None if none was run on all pairs."""
+    """The best trial so far, None if none made all runs."""
     try:
         best = study.best_trial
     except ValueError:
@@ -200,11 +200,11 @@ def _chunked(runs: Sequence[Run], chunks: Iterable[int]) -> Iterator[Sequence[Ru
 
 
 def _behind(best: FrozenTrial, scores: Sequence[float]) -> float:
-    """How far these scores are behind the best trial's on the same pairs, on average.
+    """How far these scores are behind the best trial's in the same runs, on average.
 
     The pruner looks at the signs and ranks of the differences, which may say otherwise than their mean; and the mean is
-    what counts. It also estimates the mean over all pairs better than the mean of these scores would, which depends on
-    which pairs were run.
+    what counts. It also estimates the mean over all runs better than the mean of these scores would, which depends on
+    which runs were made.
     """
     differences = [best.intermediate_values[step] - score for step, score in enumerate(scores)]
     return sum(differences) / len(differences)

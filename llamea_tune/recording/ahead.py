@@ -10,8 +10,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 
+from llamea_tune._closing import Closing
 from llamea_tune.recording.compiling import Artefact, Toolchain
 from llamea_tune.recording.json_worker import Worker, WorkerDiedError
 from llamea_tune.recording.kernel_folder import KernelFolder
@@ -23,7 +23,7 @@ _AHEAD = 3  # variants compiled or waiting, for each compiler
 Compiled = tuple[ParamConfig, Artefact]
 
 
-class CompileAhead:
+class CompileAhead(Closing):
     """A pool of compilers, each a worker process of its own."""
 
     def __init__(self, kernel: KernelFolder, toolchain: Toolchain, n_workers: int) -> None:
@@ -43,12 +43,8 @@ class CompileAhead:
         self._workers: list[Worker] = []
         self._count = 0
 
-    def __enter__(self) -> CompileAhead:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End all compilers."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         for worker in self._workers:
             worker.close()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from types import TracebackType
 from typing import Any
 
+from llamea_tune._closing import Closing
 from llamea_tune.exceptions import RecordingError
 from llamea_tune.recording.compiling import Artefact, Toolchain
 from llamea_tune.recording.json_worker import Worker, WorkerDiedError
@@ -36,7 +36,7 @@ class DeviceInfo:
     environment: Mapping[str, str]
 
 
-class Bench:
+class Bench(Closing):
     """Measures configs of one kernel on one device, alone, in a worker process."""
 
     def __init__(
@@ -79,14 +79,6 @@ class Bench:
         self._worker = Worker("llamea_tune.recording.bench_worker", settings)
         self._started = False
         self.device = self._describe(device)
-
-    def __enter__(self) -> Bench:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the worker."""

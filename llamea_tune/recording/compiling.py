@@ -49,65 +49,35 @@ class Toolchain:
     architecture: str = ""
 
 
-def compile_c(toolchain: Toolchain, name: str, text: str, stem: Path) -> Path:  # noqa: ARG001 (as the others)
-    """Compile and link a shared library, in two steps as Kernel Tuner's C backend does.
-
-    Args:
-        toolchain: Compiler and options.
-        name: Name of the function.
-        text: The source.
-        stem: Path of the files to write, without extension.
-
-    Raises:
-        subprocess.CalledProcessError: It does not compile.
-    """
-    if 'extern "C"' not in text:
-        text = 'extern "C" {\n' + text + "\n}"
-    source, library = stem.with_suffix(".c"), stem.with_suffix(".dylib" if platform.system() == "Darwin" else ".so")
-    source.write_text(text)
+def _compile_c(toolchain: Toolchain, _name: str, text: str, stem: Path) -> Path:
+    """Compile and link a shared library, in two steps as Kernel Tuner's C backend does."""
+    source = _with_c_linkage(text, stem.with_suffix(".c"))
+    library = stem.with_suffix(".dylib" if platform.system() == "Darwin" else ".so")
     options = ["-fPIC", *toolchain.options]
     _run([toolchain.compiler, "-c", str(source), *options, "-o", str(stem.with_suffix(".o"))])
     _run([toolchain.compiler, str(stem.with_suffix(".o")), *options, "-shared", "-o", str(library)])
     return library
 
 
-def compile_nvcc(toolchain: Toolchain, name: str, text: str, stem: Path) -> Path:  # noqa: ARG001 (as the others)
-    """Compile a cubin with nvcc, as PyCUDA does.
-
-    Args:
-        toolchain: Options and architecture.
-        name: Name of the kernel.
-        text: The source.
-        stem: Path of the files to write, without extension.
-
-    Raises:
-        subprocess.CalledProcessError: It does not compile.
-    """
-    if 'extern "C"' not in text:
-        text = 'extern "C" {\n' + text + "\n}"
-    source, cubin = stem.with_suffix(".cu"), stem.with_suffix(".cubin")
-    source.write_text(text)
-    target = [f"-arch=sm_{toolchain.architecture}"]
-    _run(["nvcc", "-cubin", *target, *toolchain.options, "-o", str(cubin), str(source)])
+def _compile_nvcc(toolchain: Toolchain, _name: str, text: str, stem: Path) -> Path:
+    """Compile a cubin with nvcc, as PyCUDA does."""
+    source, cubin = _with_c_linkage(text, stem.with_suffix(".cu")), stem.with_suffix(".cubin")
+    _run(["nvcc", "-cubin", f"-arch=sm_{toolchain.architecture}", *toolchain.options, "-o", str(cubin), str(source)])
     return cubin
+
+
+def _with_c_linkage(text: str, path: Path) -> Path:
+    """Write source so that its functions are found by their names."""
+    path.write_text(text if 'extern "C"' in text else 'extern "C" {\n' + text + "\n}")
+    return path
 
 
 def _run(command: Sequence[str]) -> None:
     subprocess.run(command, capture_output=True, text=True, check=True)
 
 
-def compile_nvrtc(toolchain: Toolchain, name: str, text: str, stem: Path) -> tuple[Path, str]:
-    """Compile a cubin with NVRTC, with the options of Kernel Tuner's cuda-python backend; gives the symbol, too.
-
-    Args:
-        toolchain: Options and architecture.
-        name: Name of the kernel, a template's arguments included.
-        text: The source.
-        stem: Path of the files to write, without extension.
-
-    Raises:
-        RuntimeError: It does not compile.
-    """
+def _compile_nvrtc(toolchain: Toolchain, name: str, text: str, stem: Path) -> tuple[Path, str]:
+    """Compile a cubin with NVRTC, with the options of Kernel Tuner's cuda-python backend; gives the symbol, too."""
     from cuda.bindings import nvrtc
 
     options = list(toolchain.options)
@@ -160,9 +130,9 @@ def cuda_include() -> str:
 
 
 _COMPILERS: dict[str, Callable[[Toolchain, str, str, Path], Path | tuple[Path, str]]] = {
-    "c": compile_c,
-    "nvcc": compile_nvcc,
-    "nvrtc": compile_nvrtc,
+    "c": _compile_c,
+    "nvcc": _compile_nvcc,
+    "nvrtc": _compile_nvrtc,
 }
 
 

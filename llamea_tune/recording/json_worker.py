@@ -16,8 +16,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
+
+from llamea_tune._closing import Closing
 
 Message = dict[str, Any]
 
@@ -29,7 +30,7 @@ class WorkerDiedError(Exception):
     """The worker ended, or did not answer in time and was ended."""
 
 
-class Worker:
+class Worker(Closing):
     """The parent's side: starts a worker module, and starts it again after it has died."""
 
     def __init__(self, module: str, settings: Message) -> None:
@@ -44,14 +45,6 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._received = b""
-
-    def __enter__(self) -> Worker:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def request(self, message: Message, timeout_s: float) -> Message:
         """Send one request and wait for its reply.

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from llamea_tune._closing import Closing
 from llamea_tune.exceptions import RecordingError
 from llamea_tune.recording.recording_file import Entry
 from llamea_tune.storage import append, whole_lines
@@ -22,7 +23,7 @@ _IDENTITY = ("device_name", "kernel_name", "problem_size", "tune_params", "finge
 _OPENING = '"cache": {'
 
 
-class Journal:
+class Journal(Closing):
     """Entries by Kernel Tuner's key, in memory and on disk.
 
     An entry is on disk before `append` returns. A line that a crash cut short is removed by whoever opens the file
@@ -54,12 +55,6 @@ class Journal:
                 append(self._file, (json.dumps(header)[:-1] + f", {_OPENING}\n").encode())
             self._read_header(header)
             self.refresh()
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the file."""

@@ -241,7 +241,8 @@ class _Session:
 def _hopeless(kernel: KernelFolder, entries: Mapping[str, Entry]) -> str:
     first = next(iter(entries.values()))
     said = " ".join(str(first.get("error_message", "")).split())[:200] or first["__error__"]
-    return f"{kernel.name} failed with all {counted(len(entries), 'config')} tried ({said}); mend the kernel or its T1 description"
+    tried = counted(len(entries), "config")
+    return f"{kernel.name} failed with all {tried} tried ({said}); mend the kernel or its T1 description"
 
 
 def _readable(kernel: KernelFolder, config: ParamConfig) -> str:

@@ -21,7 +21,7 @@ from llamea_tune.spaces.space import Space
 
 
 class IohWriter:
-    """Watches a benchmark and writes each pair of strategy and space as it is done; `close` it at the end.
+    """Watches a benchmark and writes what each strategy did on each space as it is done; `close` it at the end.
 
     Objective values are those of the space, maximised where they are. A measurement that failed counts as the worst
     value of the space, as in scores. Runs of a strategy that failed are left out, and so are runs without measurements.
@@ -52,7 +52,7 @@ class IohWriter:
             logger.close()
 
     def __call__(self, event: Event) -> None:
-        """Write the runs of a pair that is done."""
+        """Write the runs of a strategy on a space, once all are made."""
         if not isinstance(event, ContenderDone) or not all(run.state.scorable for run in event.runs):
             return
         problem = self._problem(event.space)

@@ -39,7 +39,8 @@ def _parts(summary: RunSummary) -> Iterator[str]:
 
 def _outcome(summary: RunSummary) -> str:
     scored = sum(entry.evaluation.fitness is not None for entry in summary.latest)
-    text = f"Started {summary.header.get('created', 'at an unknown time')}: {counted(len(summary.candidates), 'candidate')}, {scored} scored."
+    n_candidates = counted(len(summary.candidates), "candidate")
+    text = f"Started {summary.header.get('created', 'at an unknown time')}: {n_candidates}, {scored} scored."
     if summary.llm is not None:
         llm = summary.llm
         text += (
@@ -55,10 +56,8 @@ def _leaderboard(board: Leaderboard) -> Iterator[str]:
     spaces = sorted({name for row in board.rows for name in row.scores})
     best = next((number for number, row in enumerate(board.rows) if row.candidate is not None), None)
     yield html.heading("Leaderboard")
-    yield html.paragraph(
-        f"{counted(board.repeats, 'run')} per space on seeds that nothing was selected on; 0 = random search, 1 = optimum at once.",
-        note=True,
-    )
+    told = "per space on seeds that nothing was selected on; 0 = random search, 1 = optimum at once."
+    yield html.paragraph(f"{counted(board.repeats, 'run')} {told}", note=True)
     rows = [[row.label, _score(row.mean), _interval(row), *_on_spaces(row, spaces)] for row in board.rows]
     yield html.table(["strategy", "score", "95 % interval", *spaces], rows, numbers=1, best=best)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any
 
+from llamea_tune._closing import Closing
 from llamea_tune.exceptions import RecordingError
 from llamea_tune.recording.bench import Bench
 from llamea_tune.recording.kernel_folder import KernelFolder
@@ -29,7 +29,7 @@ def measurement_of(entry: Mapping[str, Any]) -> Measurement:
     return Measurement(float(entry["time"]), FailureKind.NONE, time_us)
 
 
-class LiveRunner:
+class LiveRunner(Closing):
     """Measures configs of a kernel on a device, in a worker process that a crashing kernel may take down.
 
     Configs are numbered as in `KernelFolder.param_configs`. Every request is measured; `RecordingRunner` remembers.
@@ -52,14 +52,6 @@ class LiveRunner:
         self.kernel = kernel
         self._closed = False
         self._bench = Bench(kernel, device=device, iterations=iterations, seed=seed)
-
-    def __enter__(self) -> LiveRunner:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the worker; a measurement that is under way in another thread raises an error."""

@@ -12,8 +12,8 @@ import socket
 import threading
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
-from types import TracebackType
 
+from llamea_tune._closing import Closing
 from llamea_tune.exceptions import RecordingError
 from llamea_tune.runners.live_runner import LiveRunner
 from llamea_tune.runners.recording_runner import RecordingRunner
@@ -22,7 +22,7 @@ from llamea_tune.runners.runner import Measurement
 _CLOSING_S = 5.0
 
 
-class MeasuringService:
+class MeasuringService(Closing):
     """Serves the measurements of one kernel on one device; a context manager, which leaves no process behind."""
 
     def __init__(self, live: LiveRunner, cache: Path) -> None:
@@ -42,14 +42,6 @@ class MeasuringService:
         self._listener = Listener(family="AF_UNIX", backlog=64, authkey=self._key)
         self._closed = False
         threading.Thread(target=self._accept, daemon=True, name="measuring").start()
-
-    def __enter__(self) -> MeasuringService:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the device's process, at once: a measurement that is under way is dropped."""

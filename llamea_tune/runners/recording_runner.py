@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from types import TracebackType
 
+from llamea_tune._closing import Closing
 from llamea_tune.recording.recording_file import cache_header, config_key
 from llamea_tune.recording.recording_journal import Journal
 from llamea_tune.runners.live_runner import LiveRunner, measurement_of
 from llamea_tune.runners.runner import Measurement
 
 
-class RecordingRunner:
+class RecordingRunner(Closing):
     """Measures a config once in the life of its cache file, whoever asks: other candidates, runs and processes.
 
     The file is a Kernel Tuner cache. A measurement is on disk before it is handed out, and is served from there ever
@@ -37,14 +37,6 @@ class RecordingRunner:
         self._journal = Journal(Path(cache), cache_header(live.kernel, live.device_name))
         self.measured = 0
         self.served = 0
-
-    def __enter__(self) -> RecordingRunner:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the cache file."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import scipy.stats  # noqa: F401  draws numbers when it is first imported, which must not be within a run
 from numpy.random import bit_generator
 
 
@@ -22,17 +22,27 @@ def own_generators(seed: int) -> None:
         seed: Seed of the run.
     """
     source = random.Random(f"unseeded {seed}")
+    of_imports = random.Random("imports")
     reseed = random.Random.seed
 
+    def draw(n_bits: int) -> int:
+        return (of_imports if _scipy_stats_is_being_imported() else source).getrandbits(n_bits)
+
     def seed_generator(self: random.Random, a: Any = None, version: int = 2) -> None:
-        reseed(self, source.getrandbits(128) if a is None else a, version)
+        reseed(self, draw(128) if a is None else a, version)
 
     def seed_global(a: Any = None, version: int = 2) -> None:
         seed_generator(random._inst, a, version)
 
     random.Random.seed = seed_generator  # type: ignore[method-assign]
     random.seed = seed_global
-    bit_generator.randbits = source.getrandbits  # type: ignore[attr-defined]
+    bit_generator.randbits = draw  # type: ignore[attr-defined]
+
+
+def _scipy_stats_is_being_imported() -> bool:
+    """Whether what asks for a seed does so for itself: a run must not depend on who was the first to import it."""
+    spec = getattr(sys.modules.get("scipy.stats"), "__spec__", None)
+    return bool(getattr(spec, "_initializing", False))
 
 
 @contextmanager

@@ -6,9 +6,8 @@ import queue
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Self
 
+from llamea_tune._closing import Closing
 from llamea_tune.exceptions import SandboxError, SettingsError
 from llamea_tune.runners.live_space import runner_for
 from llamea_tune.runners.meter import Meter, RunBudget
@@ -24,7 +23,7 @@ _ATTEMPTS = 2
 _UNLIMITED = RunBudget()
 
 
-class Sandbox:
+class Sandbox(Closing):
     """Runs candidates on search spaces, each run in a confined process of its own.
 
     Use it as a context manager; `close` leaves no process behind. `run` may be called from several threads; more
@@ -57,14 +56,6 @@ class Sandbox:
         self._closed = False
         for worker in self._workers:
             self._free.put(worker)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End all processes at once, also those of runs that are going on in other threads."""

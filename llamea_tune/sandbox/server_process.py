@@ -193,7 +193,7 @@ class Worker:
         guest_in, to_guest = os.pipe()
         order = {
             "order": "run",
-            "imports": list(dict.fromkeys(_IMPORT.findall(code)))[:_MAX_IMPORTS],
+            "imports": _imports(code),
             "space": space,
             "limits": asdict(self._limits),
         }
@@ -224,7 +224,7 @@ class Worker:
         return Report(**answer)
 
     def kill(self) -> None:
-        """End the fork server and its guest at once. The fork server's guests die with it, wherever the kernel can see to that."""
+        """End the fork server and its guest at once; its guests die with it, wherever the kernel can see to that."""
         process, guest_pid = self._process, self._guest_pid
         if process is not None and process.poll() is None:
             for leader in (guest_pid, process.pid):
@@ -286,6 +286,12 @@ def clean_environment() -> dict[str, str]:
     if "LD_LIBRARY_PATH" in os.environ:  # some installations of Python do not start without it
         environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
     return environment
+
+
+def _imports(code: str) -> list[str]:
+    """What code will import, itself or by what it calls of Kernel Tuner."""
+    late = ["scipy.stats"] if "LHS" in code else []
+    return list(dict.fromkeys([*late, *_IMPORT.findall(code)]))[:_MAX_IMPORTS]
 
 
 def _module_folders() -> list[str]:

@@ -1,7 +1,8 @@
 """SCORE: turn the traces of runs into scores with intervals.
 
-`Scorer` has an executor run contenders and gives a `Scorecard` for each; `compare` and `holm` tell whether one is better than another.
-The rest is the arithmetic in between: `space_budget` and `space_scale` for a space, `score` and `scorecard` for traces.
+`Scorer` has an executor run contenders and gives a `Scorecard` for each; `compare` and `holm` tell whether one is better
+than another. The rest is the arithmetic in between: `space_budget` and `space_scale` for a space, `score` and `scorecard`
+for traces.
 """
 
 from llamea_tune.scoring.aggregate import mean_places, scorecard

@@ -19,7 +19,7 @@ class ContenderStarted:
 
 @dataclass(frozen=True)
 class RunsDone:
-    """Some of the runs of the current pair are done; of these, so many were taken from the store."""
+    """Some of the runs of the contender on the space are done; of these, so many were taken from the store."""
 
     done: int
     total: int

@@ -69,7 +69,7 @@ def _compare_with(
     runs: Mapping[str, Mapping[str, Sequence[RunResult]]],
     seed: int,
 ) -> dict[str, Comparison]:
-    """Comparisons with the best by label, with the differences of the scores as reported rather than the test's coarser ones."""
+    """Comparisons with the best by label; differences are those of the scores as reported, not the test's coarser ones."""
     pairs = [
         compare(scales, (card.label, runs[card.label]), (best.label, runs[best.label]), seed=seed) for card in others
     ]

@@ -97,7 +97,8 @@ def holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
 def _paired_ranks(scale: SpaceScale, first: tuple[str, Runs], second: tuple[str, Runs]) -> _Pair:
     ranks = [scale.ranks([run.trace for run in runs[scale.space]]) for _, runs in (first, second)]
     if len(ranks[0]) != len(ranks[1]):
-        message = f"{first[0]} has {len(ranks[0])} repeats on {scale.space} and {second[0]} {len(ranks[1])}; give both the same number"
+        found = f"{first[0]} has {len(ranks[0])} repeats on {scale.space} and {second[0]} {len(ranks[1])}"
+        message = f"{found}; give both the same number"
         raise SettingsError(message)
     return ranks[0], ranks[1]
 

@@ -77,8 +77,8 @@ def published_budget(space: RecordedSpace) -> SpaceBudget:
     """
     worst_first = np.sort(space.costs[space.valid])[::-1]
     if len(worst_first) == 0 or worst_first[0] == worst_first[-1]:
-        message = f"{space.name} ({space.source}) has no two configs that differ in cost, so nothing can be scored on it; leave it out"
-        raise SettingsError(message)
+        found = f"{space.name} ({space.source}) has no two configs that differ in cost"
+        raise SettingsError(f"{found}, so nothing can be scored on it; leave it out")
     start = evaluations_to(worst_first, START_PERCENTILE)
     end = evaluations_to(worst_first, END_PERCENTILE)
     if end - start < 2:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from in_process import run_program
 
-from llamea_tune.cli.app import main
 from llamea_tune.testing.cache_files import write_cache
 from llamea_tune.testing.synthetic_spaces import synthetic_space
 
@@ -41,6 +41,10 @@ class Outcome:
 @pytest.fixture
 def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's folders, in a temporary place; the working directory is there too."""
+    computed = Path(os.environ["LLAMEA_TUNE_CACHE"]) / "spaces"  # compiled spaces and baselines are the same for all
+    computed.mkdir(exist_ok=True)
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "spaces").symlink_to(computed)
     for variable, folder in (("LLAMEA_TUNE_CACHE", "cache"), ("LLAMEA_TUNE_STRATEGIES", "strategies")):
         monkeypatch.setenv(variable, str(tmp_path / folder))
     monkeypatch.setenv("COLUMNS", "200")
@@ -49,19 +53,12 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def command(
-    own_folders: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Outcome]:
+def command(own_folders: Path) -> Callable[..., Outcome]:
     """Runs the program in this process."""
 
     def run(*args: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["llamea-tune", *map(str, args)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-            raise SystemExit(0)
-        printed = capsys.readouterr()
-        return Outcome(int(ended.value.code or 0), printed.out, printed.err)
+        done = run_program(*args)
+        return Outcome(done.returncode, done.stdout, done.stderr)
 
     return run
 

@@ -1,26 +1,12 @@
 """Bad input to evolve, resume and export: one sentence, exit code 2, and nothing left behind."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
+from in_process import run_program as run
 
 from llamea_tune.testing.cache_files import write_cache
 from llamea_tune.testing.synthetic_spaces import synthetic_space
-
-
-def run(*arguments, **environment):
-    program = "import sys; from llamea_tune.cli import main; sys.exit(main())"
-    return subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **environment},
-        timeout=120,
-    )
 
 
 def refused(done, *words):
@@ -87,9 +73,9 @@ def test_a_bad_space_is_named_and_no_run_directory_is_made(content, words, tmp_p
     ],
     ids=lambda value: value[-1],
 )
-def test_a_bad_setting_is_named_and_no_run_directory_is_made(arguments, words, cache, tmp_path):
-    done = run("evolve", "--spaces", cache, "--run-dir", tmp_path / "run", *arguments, OPENAI_API_KEY="")
-    refused(done, *words)
+def test_a_bad_setting_is_named_and_no_run_directory_is_made(arguments, words, cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    refused(run("evolve", "--spaces", cache, "--run-dir", tmp_path / "run", *arguments), *words)
     assert not (tmp_path / "run").exists()
 
 

@@ -17,30 +17,9 @@ from llamea_tune.testing.kernels import write_kernel_folder
 SCRIPT = Path(sys.executable).with_name("llamea-tune")
 
 QUICK = (
-    *(
-        "--live-sample",
-        "24",
-        "--repeats",
-        "2",
-        "--confirm-repeats",
-        "2",
-        "--final-repeats",
-        "3",
-        "--final-candidates",
-        "2",
-    ),
-    *(
-        "--max-candidates",
-        "4",
-        "--parents",
-        "2",
-        "--offspring",
-        "2",
-        "--final-strategies",
-        "random_sample",
-        "--run-dir",
-        "run",
-    ),
+    *("--live-sample", "24", "--repeats", "2", "--confirm-repeats", "2", "--final-repeats", "3"),
+    *("--final-candidates", "2", "--max-candidates", "4", "--parents", "2", "--offspring", "2"),
+    *("--final-strategies", "random_sample", "--run-dir", "run"),
 )
 
 
@@ -55,10 +34,10 @@ def recorded(folder: Path) -> list[str]:
     return [line.split('"')[1] for path in found for line in path.read_text().splitlines()[1:]]
 
 
-def test_an_interrupted_evolution_resumes_and_measures_nothing_twice(script, kernel: Path):
+def test_an_interrupted_evolution_resumes_and_measures_nothing_twice(command, kernel: Path):
     folder = kernel.parent
-    command = [SCRIPT, "evolve", "--live", str(kernel), *QUICK, "--allow-weak-sandbox"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ))
+    line = [SCRIPT, "evolve", "--live", str(kernel), *QUICK, "--allow-weak-sandbox"]
+    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ))
     log = folder / "run" / "candidates.jsonl"
     while process.poll() is None and not (log.is_file() and log.read_bytes().count(b"\n") >= 1):
         time.sleep(0.02)
@@ -67,7 +46,7 @@ def test_an_interrupted_evolution_resumes_and_measures_nothing_twice(script, ker
     before = recorded(folder)
     assert len(before) >= 24
 
-    resumed = script("resume", "run", "--json", "--allow-weak-sandbox")
+    resumed = command("resume", "run", "--json", "--allow-weak-sandbox")
     assert resumed.code == 0, resumed.err
     rows = resumed.json["rows"]
     assert {row["candidate"] is None for row in rows} == {True, False}
@@ -78,20 +57,20 @@ def test_an_interrupted_evolution_resumes_and_measures_nothing_twice(script, ker
 
     header = json.loads((folder / "run" / "run.json").read_text())
     assert header["spaces"][0]["live"]["reference"] >= 1.0
-    again = script("resume", "run", "--json", "--allow-weak-sandbox")
+    again = command("resume", "run", "--json", "--allow-weak-sandbox")
     assert again.json["rows"] == rows
     assert recorded(folder) == after
 
 
-def test_two_strategies_are_compared_live_and_later_calls_cost_nothing(script, kernel: Path):
-    command = ("benchmark", "simulated_annealing", "random_sample", "--live", kernel, "--live-sample", "24")
-    first = script(*command, "--repeats", "4", "--json")
+def test_two_strategies_are_compared_live_and_later_calls_cost_nothing(command, kernel: Path):
+    line = ("benchmark", "simulated_annealing", "random_sample", "--live", kernel, "--live-sample", "24")
+    first = command(*line, "--repeats", "4", "--json")
     assert first.code == 0, first.err
     assert {row["strategy"] for row in first.json["strategies"]} == {"simulated_annealing", "random_sample"}
     measured = recorded(kernel.parent)
     assert 24 < len(measured) == len(set(measured))
 
-    again = script(*command, "--repeats", "4", "--json")
+    again = command(*line, "--repeats", "4", "--json")
     assert again.json["strategies"] == first.json["strategies"]
     assert recorded(kernel.parent) == measured
 

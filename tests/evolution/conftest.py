@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from in_process import run_program
 
 from llamea_tune.testing.cache_files import write_cache
 from llamea_tune.testing.synthetic_spaces import synthetic_space
@@ -17,16 +18,8 @@ SMALL = {"block_size_x": (16, 32, 64, 128), "tile": (1, 2, 4), "unroll": (False,
 # A quick run: few candidates, few repeats, two named strategies.
 QUICK = (
     *("--max-candidates", "8", "--parents", "2", "--offspring", "3", "--repeats", "2", "--confirm-repeats", "2"),
-    *(
-        "--final-repeats",
-        "3",
-        "--final-candidates",
-        "2",
-        "--final-strategies",
-        "genetic_algorithm,random_sample",
-        "--jobs",
-        "2",
-    ),
+    *("--final-repeats", "3", "--final-candidates", "2", "--final-strategies", "genetic_algorithm,random_sample"),
+    *("--jobs", "2"),
 )
 
 
@@ -63,9 +56,9 @@ def command(small_spaces: Path, strategies_folder: Path) -> Callable[..., list[s
 
 @pytest.fixture(scope="session")
 def cli(command: Callable[..., list[str]]) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs such a command line to its end."""
+    """Runs such a command to its end, in this process."""
 
     def run(name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(command(name, *arguments), capture_output=True, text=True, check=False, timeout=240)
+        return run_program(*command(name, *arguments)[3:])
 
     return run

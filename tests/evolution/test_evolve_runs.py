@@ -12,6 +12,8 @@ import pytest
 
 from llamea_tune.evolution.settings import Settings
 
+pytestmark = pytest.mark.xdist_group("evolve runs")
+
 
 def journal(run: Path) -> list[dict]:
     return [json.loads(line) for line in (run / "candidates.jsonl").read_text().splitlines()]
@@ -122,7 +124,7 @@ def test_killed_ten_times_and_resumed_it_ends_the_same(finished, command, tmp_pa
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(number, finished, command, tmp_path):
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(number, finished, command, cli, tmp_path):
     """Ctrl-C reaches the whole foreground group, a batch system's SIGTERM the main process."""
     uninterrupted, _ = finished
     run = tmp_path / "stopped"
@@ -140,7 +142,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(number, finished, command, t
     assert f"llamea-tune resume {run}" in errors
     assert "Traceback" not in errors
     assert not processes_in_session(process.pid)
-    subprocess.run(command("resume", run, "--quiet"), check=True, capture_output=True)
+    assert cli("resume", run, "--quiet", "--jobs", "1").returncode == 0
     assert (run / "leaderboard.json").read_bytes() == (uninterrupted / "leaderboard.json").read_bytes()
 
 
@@ -154,9 +156,9 @@ def test_resuming_a_finished_run_changes_nothing(finished, cli):
 def test_a_finished_run_goes_on_to_more_candidates_and_ends_as_the_longer_one(finished, cli, tmp_path):
     run, _ = finished
     longer = tmp_path / "longer"
-    assert cli("evolve", "--run-dir", longer, "--seed", "3", "--max-candidates", "3").returncode == 0
+    assert cli("evolve", "--run-dir", longer, "--seed", "3", "--max-candidates", "3", "--jobs", "1").returncode == 0
     before = (longer / "candidates.jsonl").read_bytes()
-    done = cli("resume", longer, "--max-candidates", "8")
+    done = cli("resume", longer, "--max-candidates", "8", "--jobs", "1")
     assert done.returncode == 0, done.stderr
     assert (longer / "candidates.jsonl").read_bytes().startswith(before)
     assert (longer / "leaderboard.json").read_bytes() == (run / "leaderboard.json").read_bytes()
@@ -176,7 +178,7 @@ def test_what_tuning_may_take_grows_with_the_run():
     assert (longer.max_candidates, longer.hpo_runs) == (24, 300)
 
 
-def test_a_winner_is_exported_and_works_by_name(finished, cli, strategies_folder, tmp_path):
+def test_a_winner_is_exported_and_works_by_name(finished, cli, command, strategies_folder, tmp_path):
     run, _ = finished
     done = cli("export", run, "--name", "evolved_here")
     assert done.returncode == 0, done.stderr
@@ -184,8 +186,8 @@ def test_a_winner_is_exported_and_works_by_name(finished, cli, strategies_folder
     assert record["proposer"] == "offline"
     assert record["training_score"]["repeats"] == 3
     assert {entry["name"] for entry in record["training"]} == {"synthetic/gpu_one", "synthetic/gpu_two"}
-    listed = cli(
-        "evolve", "--run-dir", tmp_path / "next", "--final-strategies", "evolved_here", "--max-candidates", "2"
-    )
+    final = ("--final-strategies", "evolved_here", "--max-candidates", "2")
+    line = command("evolve", "--run-dir", tmp_path / "next", *final)
+    listed = subprocess.run(line, capture_output=True, text=True, check=False)
     assert listed.returncode == 0, listed.stderr
     assert "evolved_here" in listed.stdout

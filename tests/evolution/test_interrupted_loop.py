@@ -14,7 +14,7 @@ from llamea_tune.proposals import make_proposer
 from llamea_tune.runners.trace import RequestCounts
 from llamea_tune.scoring.scorecard import Scorecard, SpaceScore
 
-SETTINGS = {"max_candidates": 16, "offspring": 5, "parents": 2, "final_candidates": 4}
+SETTINGS = {"max_candidates": 12, "offspring": 4, "parents": 2, "final_candidates": 4}
 
 
 class LuckyScorer:
@@ -47,7 +47,7 @@ def test_whatever_line_it_was_interrupted_after(selection, go_on, tmp_path):
     log = go_on(RunDirectory.create(tmp_path / "whole", {}), settings)
     lines = log.splitlines(keepends=True)
     kinds = [json.loads(line)["kind"] for line in lines]
-    assert kinds.count("judged") == 16
+    assert kinds.count("judged") == SETTINGS["max_candidates"]
     assert kinds.count("confirmed") > SETTINGS["parents"]
     for cut in range(len(lines)):
         run = RunDirectory.create(tmp_path / f"cut_{cut}", {})

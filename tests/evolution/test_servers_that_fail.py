@@ -8,7 +8,12 @@ import time
 import pytest
 from writing_server import Planned, fails, says, slow_server, writes, writing_server
 
+pytestmark = pytest.mark.xdist_group("servers that fail")
 BROKEN = fails(500, "the model crashed")
+FEW_RUNS = (
+    *("--repeats", "1", "--confirm-repeats", "1", "--final-repeats", "1"),
+    *("--final-candidates", "1", "--jobs", "1"),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +39,7 @@ def evolve(cli, server, tmp_path):
         server.answer = answer
         run = tmp_path / "run"
         spec = ("--proposer", f"openai:tiny@{server.url}", "--llm-max-retries", "0")
-        return run, cli("evolve", "--run-dir", run, *spec, "--seed", "3", *arguments)
+        return run, cli("evolve", "--run-dir", run, *spec, *FEW_RUNS, "--seed", "3", *arguments)
 
     return start
 
@@ -44,7 +49,7 @@ def undisturbed(cli, server, tmp_path_factory):
     """The outcome of a run without any trouble."""
     run = tmp_path_factory.mktemp("runs") / "undisturbed"
     server.answer = writes
-    done = cli("evolve", "--run-dir", run, "--proposer", f"openai:tiny@{server.url}", "--seed", "3")
+    done = cli("evolve", "--run-dir", run, "--proposer", f"openai:tiny@{server.url}", *FEW_RUNS, "--seed", "3")
     assert done.returncode == 0, done.stderr
     return outcome(run)
 
@@ -145,7 +150,7 @@ def test_a_run_in_which_nothing_could_be_scored_says_why(evolve, cli):
 def test_ctrl_c_ends_the_process_while_a_server_holds_it_up(drips, command, cli, server, undisturbed, tmp_path):
     run = tmp_path / "run"
     with slow_server(drips=drips) as (url, asked):
-        line = command("evolve", "--run-dir", run, "--proposer", f"openai:tiny@{url}", "--seed", "3")
+        line = command("evolve", "--run-dir", run, "--proposer", f"openai:tiny@{url}", *FEW_RUNS, "--seed", "3")
         process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(3):
             assert asked.acquire(timeout=60)

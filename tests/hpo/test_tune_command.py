@@ -59,7 +59,7 @@ def test_the_outcome_as_data_and_the_same_again(folder):
     data = json.loads(first)
     assert data == json.loads(again)
     assert data["trials"][0]["values"] == data["defaults"]
-    assert data["pairs"] == 8
+    assert data["runs_per_trial"] == 8
     assert data["runs"] <= data["runs_unpruned"]
     if data["rescored"] is not None:
         low, high = data["rescored"]["gain"]["interval"]

@@ -25,6 +25,7 @@ from llamea_tune.scoring.results_store import ResultsStore
 from llamea_tune.spaces.space import RecordedSpace
 from llamea_tune.testing.synthetic_spaces import synthetic_space
 
+pytestmark = pytest.mark.xdist_group("benchmark")
 CONTENDERS = [make_contender(name) for name in NAMES]
 
 ONCE = """
@@ -193,7 +194,7 @@ def test_stopping_at_the_target_changes_no_score(small_spaces, tmp_path, strateg
         run_benchmark(
             contenders,
             small_spaces,
-            replace(SETTINGS, repeats=20, baseline=baseline, stop_at_target=stop),
+            replace(SETTINGS, repeats=8, baseline=baseline, stop_at_target=stop),
             store=store,
             observe=watch,
         ).rows
