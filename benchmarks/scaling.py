@@ -7,9 +7,10 @@ runs as should take it `--seconds`. "Overhead" is what a worker spends for each 
 less what a run takes in a bare loop (a candidate: with one local worker). "Efficiency" is the rate per worker, relative to one
 local worker. Needs the core packages and Ray; without Ray, or without a sandbox, that part is left out and it says so.
 
-`--nodes` adds a model of a cluster. A worker makes a run in its own time plus the overhead measured with the most
-workers, and the driver, one process, spends the CPU time for each run that it spent there; the slower of the two decides. That is
-on the safe side for the driver, since more workers get longer chunks; it knows nothing of the network.
+`--nodes` adds a model of a cluster. A worker makes a run in its own time plus the overhead measured with the most workers. The
+driver is one process: it spends CPU time on every chunk of runs and on every run, measured with runs of 100 evaluations that go out
+one by one and many at a time; how many go out at a time in a cluster follows from their length. The slower of the two
+decides. The model knows nothing of the network, and takes work to be plenty.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from llamea_tune.exceptions import LlameaTuneError
 from llamea_tune.execution import Contender, Executor, LocalExecutor, Run, SandboxedCandidate, make_contender
 from llamea_tune.execution.named import PreparedSpace, run_named
 from llamea_tune.front_door.named_spaces import first_spaces
+from llamea_tune.runners import RunBudget
 from llamea_tune.scoring import Scorer
 from llamea_tune.spaces import Space, load_spaces
 
@@ -57,7 +59,16 @@ CONTENDERS: tuple[Contender, ...] = (
     make_contender("simulated_annealing"),
     SandboxedCandidate(CANDIDATE, "Climber", label="candidate"),
 )
+TINY = make_contender("random_sample")
 FEWEST_RUNS = 8  # of each worker
+
+
+@dataclass(frozen=True)
+class Driver:
+    """CPU milliseconds that the driver of a cluster spends on each chunk, and on each run in it."""
+
+    chunk_ms: float
+    run_ms: float
 
 
 @dataclass(frozen=True)
@@ -116,14 +127,19 @@ def main() -> None:
                 )
         except LlameaTuneError as problem:
             print(f"{name} is left out: {problem}", file=sys.stderr)
-    model = cluster_model(lines, bare, arguments.nodes, arguments.cores) if arguments.nodes else []
+    driver, model = None, []
+    if arguments.nodes and any(line.executor == "ray" for line in lines):
+        driver = driver_costs(spaces, max(workers))
+        model = cluster_model(lines, bare, driver, arguments.nodes, arguments.cores)
+        print(f"the driver spends {driver.chunk_ms:.2f} ms on each chunk and {driver.run_ms:.3f} ms on each run")
     for row in model:
         print(
             f"model: {row['contender']} on {row['nodes']} nodes of {arguments.cores} cores: {row['runs_per_s']:.0f} runs/s, "
             f"efficiency {row['efficiency']:.0%}, limited by {row['limited_by']}"
         )
     if arguments.json:
-        measured = {"bare_run_ms": bare, "measured": [asdict(line) for line in lines], "model": model}
+        measured = {"bare_run_ms": bare, "measured": [asdict(line) for line in lines]}
+        measured |= {"driver": asdict(driver) if driver else None, "model": model}
         machine = {"cores": os.cpu_count(), "python": platform.python_version()}
         arguments.json.write_text(json.dumps({"machine": machine, **measured}, indent=2) + "\n")
 
@@ -217,10 +233,33 @@ def bare_run_ms(executor: Executor, contender: Contender, planned: Iterator[Run]
     return 1000.0 * (time.perf_counter() - started) / len(runs)
 
 
+def driver_costs(spaces: Sequence[Space], n_workers: int) -> Driver:
+    """What this process spends on runs so short that nothing else matters."""
+    from llamea_tune.execution.ray_cluster import RayConnection
+    from llamea_tune.execution.ray_executor import RayExecutor
+
+    connection = RayConnection("local", n_workers)
+    try:
+        with RayExecutor(spaces[:1], jobs=n_workers) as executor:
+            runs = [Run(TINY, 0, seed, RunBudget(max_fevals=100)) for seed in range(4000)]
+            while executor.n_ready < n_workers:
+                list(executor.each(runs[:n_workers]))
+            cpu_ms = []
+            for ahead, some in ((False, runs[:400]), (True, runs)):
+                started = time.process_time()
+                list(executor.each(some, ahead=ahead))
+                cpu_ms.append(1000.0 * (time.process_time() - started) / len(some))
+        return Driver(max(0.0, cpu_ms[0] - cpu_ms[1]), cpu_ms[1])
+    finally:
+        connection.close()
+
+
 def cluster_model(
-    lines: Sequence[Measured], bare: dict[str, float], n_nodes: int, cores: int
+    lines: Sequence[Measured], bare: dict[str, float], driver: Driver, n_nodes: int, cores: int
 ) -> list[dict[str, object]]:
     """What clusters of one node and more would do; see the top of this file."""
+    from llamea_tune.execution.ray_chunks import seconds_of_a_chunk
+
     rows: list[dict[str, object]] = []
     for contender in CONTENDERS:
         on_ray = [line for line in lines if line.executor == "ray" and line.contender == contender.label]
@@ -229,7 +268,8 @@ def cluster_model(
         most = max(on_ray, key=lambda line: line.workers)
         for nodes in sorted({1, 2, 5, 10, 20, n_nodes} & set(range(n_nodes + 1))):
             by_workers = nodes * cores * 1000.0 / (bare[contender.label] + max(0.0, most.overhead_ms))
-            by_driver = 1000.0 / most.driver_ms
+            at_a_time = max(1.0, 1000.0 * seconds_of_a_chunk(nodes * cores) / bare[contender.label])
+            by_driver = 1000.0 / (driver.chunk_ms / at_a_time + driver.run_ms)
             rate = min(by_workers, by_driver)
             rows.append(
                 {

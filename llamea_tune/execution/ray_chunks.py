@@ -11,6 +11,11 @@ _CHUNKS_PER_S = 500  # that the driver can hand over and take back, however many
 _MOST_RUNS = 1000
 
 
+def seconds_of_a_chunk(n_workers: int) -> float:
+    """How long the runs of a chunk should take together, where there are so many workers."""
+    return max(_CHUNK_S, n_workers / _CHUNKS_PER_S)
+
+
 class ChunkSizes:
     """Takes runs off an iterator in chunks that take long enough, by what earlier runs of that kind took.
 
@@ -36,7 +41,7 @@ class ChunkSizes:
 
     def take(self, waiting: Iterator[Run | None], n_workers: int) -> list[Run]:
         """Take the next chunk; empty if there is no run for now."""
-        enough_s = max(_CHUNK_S, n_workers / _CHUNKS_PER_S)
+        enough_s = seconds_of_a_chunk(n_workers)
         most = min(1 + self._n_done // (2 * n_workers), _MOST_RUNS) if self._ahead else 1
         taken: list[Run] = []
         seconds = 0.0
