@@ -17,7 +17,7 @@ SUPPORTED = ">=1.5,<1.6"
 _IMPORTED = {
     "kernel_tuner.core": ("DeviceInterface", "KernelInstance", "KernelSource", "wrap_templated_kernel"),
     "kernel_tuner.file_utils": ("get_input_file",),
-    "kernel_tuner.interface": ("Options", "strategy_map"),
+    "kernel_tuner.interface": ("Options", "_STRATEGY_PARALLEL", "strategy_map"),
     "kernel_tuner.runners.runner": ("Runner",),
     "kernel_tuner.runners.simulation": ("SimulationDevice", "SimulationRunner"),
     "kernel_tuner.searchspace": ("Searchspace", "supported_neighbor_methods"),

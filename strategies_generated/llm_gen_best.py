@@ -178,6 +178,7 @@ class MyOptimizer(OptAlg):
 
     def __call__(self, func, searchspace):
         self.func = func
+        self.workers = func.n_workers
         self.space = searchspace
         self.configs = searchspace.list
         self.total = len(self.configs)
@@ -232,21 +233,22 @@ class MyOptimizer(OptAlg):
     def _running(self):
         return len(self.costs) < self.total and self.func.budget_spent_fraction < 1
 
-    def _measure(self, index):
-        index = int(index)
-        config = tuple(self.configs[index])
-        cost = self.func(config)
-        self.seen[index] = True
-        self.costs[index] = cost
-        self.stagnation += 1
-        if cost < 1e300:
-            self.good.append(index)
-        else:
-            self.failed.append(index)
-        if self.best_config is None or cost < self.best_cost:
-            self.best_config, self.best_cost = config, cost
-            self.stagnation = 0
-        return cost
+    def _measure(self, *indices):
+        """Measures configs side by side and returns their costs."""
+        configs = [tuple(self.configs[index]) for index in indices]
+        costs = self.func.eval_all(configs)
+        for index, config, cost in zip(map(int, indices), configs, costs):
+            self.seen[index] = True
+            self.costs[index] = cost
+            self.stagnation += 1
+            if cost < 1e300:
+                self.good.append(index)
+            else:
+                self.failed.append(index)
+            if self.best_config is None or cost < self.best_cost:
+                self.best_config, self.best_cost = config, cost
+                self.stagnation = 0
+        return costs
 
     def _neighbors(self, index):
         found = self.neighbor_cache.get(index)
@@ -269,32 +271,39 @@ class MyOptimizer(OptAlg):
             bins.append((np.arange(k) * b) // k)
             counts.append(np.zeros(b))
 
-        def measure(index):
-            self._measure(index)
+        def take(index):
+            self.seen[index] = True
             for d in range(len(bins)):
                 counts[d][bins[d][self.rows[index, d]]] += 1.0
 
         names = self.space.param_names
         known = [tuple(result[name] for name in names) for result in self.func.results]
         for config in dict.fromkeys(known):  # a user's x0
-            measure(self.space.get_param_config_index(config))
+            index = self.space.get_param_config_index(config)
+            take(index)
+            self._measure(index)
         enough = self.n_initial if self.trend is None else min(self.n_initial, 6)
         while self._running():
             n = len(self.costs)
             if len(self.good) >= 3:
                 if n >= enough or (n >= 4 and self.func.budget_spent_fraction > 0.12):
                     return
-            promising = self._most_promising(1)
-            if promising and n % 2 == 0:  # the others show whether it is right
-                measure(promising[0])
-                continue
-            free = np.flatnonzero(~self.seen)
-            cand = free[np.random.randint(0, len(free), size=60)]
-            score = np.random.random(len(cand)) * 0.5
-            for d in range(len(bins)):
-                if len(counts[d]) > 1:
-                    score += counts[d][bins[d][self.rows[cand, d]]]
-            measure(int(cand[int(np.argmin(score))]))
+            batch = []
+            while len(batch) < self.workers and not self.seen.all():
+                promising = self._most_promising(1)
+                if promising and (n + len(batch)) % 2 == 0:  # the others show whether it is right
+                    batch += promising
+                    take(batch[-1])
+                    continue
+                free = np.flatnonzero(~self.seen)
+                cand = free[np.random.randint(0, len(free), size=60)]
+                score = np.random.random(len(cand)) * 0.5
+                for d in range(len(bins)):
+                    if len(counts[d]) > 1:
+                        score += counts[d][bins[d][self.rows[cand, d]]]
+                batch.append(int(cand[int(np.argmin(score))]))
+                take(batch[-1])
+            self._measure(*batch)
 
     # ---------------------------------------------------------- model search
 
@@ -426,7 +435,8 @@ class MyOptimizer(OptAlg):
                 self._measure(random.choice(list(pool)))
                 continue
             b = self._features(pool) / length
-            steps = int(min(1 + n // 15, 16, len(pool)))
+            batches = -(-min(1 + n // 15, 16) // self.workers)
+            steps = int(min(batches * self.workers, len(pool)))
             v = np.empty((m + steps, len(pool)))
             v[:m] = solve_triangular(chol, _kernel(a, b, eta, near), lower=True, check_finite=False)
             w = solve_triangular(chol, z, lower=True, check_finite=False)
@@ -437,6 +447,7 @@ class MyOptimizer(OptAlg):
             masks = [np.isin(pool, np.array(local[c], dtype=np.int64)) for c in centres if local[c]]
             z_best = float(z.min())
             acquisition = None
+            batch = []  # picks to be measured side by side; each sees the certainty that the earlier will bring
 
             for _ in range(steps):
                 if not self._running():
@@ -458,21 +469,25 @@ class MyOptimizer(OptAlg):
                             pick += 1
                         j = int(np.argmin(np.where(open_masks[pick], mu - 0.5 * sd, np.inf)))
 
-                before = self.best_cost
-                cost = self._measure(pool[j])
                 alive[j] = False
-                if cost < before or not alive.any():
-                    break
-                target = self._warp(cost, low, scale) if cost < 1e300 else bad_value
-                target = (target - centre) / dev
                 cov = _kernel(b[j:j + 1], b, eta, near)[0] - v[:m, j] @ v[:m]
                 spread = math.sqrt(max(float(var[j]), 0.0) + nug)
                 row = cov / spread
-                shift = (target - float(mu[j])) / spread
-                mu = mu + row * shift
                 var = var - row * row
                 v[m] = row
                 m += 1
+                batch.append((j, row, spread))
+                if len(batch) < self.workers and alive.any():
+                    continue
+                before = self.best_cost
+                costs = self._measure(*(pool[j] for j, _, _ in batch))
+                if min(costs) < before or not alive.any():
+                    break
+                for (j, row, spread), cost in zip(batch, costs):
+                    target = self._warp(cost, low, scale) if cost < 1e300 else bad_value
+                    target = (target - centre) / dev
+                    mu = mu + row * ((target - float(mu[j])) / spread)
+                batch = []
 
             if acquisition is not None:
                 top = np.argsort(-acquisition)[:60]
@@ -535,6 +550,33 @@ class _CostFunc(common.CostFunc):
             self.budget_spent_fraction = 1.0
             raise
         return [self._costs[key] for key in keys]
+
+
+class _Workers:
+    """Kernel Tuner's runner on several GPUs, kept from failing at its first result.
+
+    It looks for failures under the objective, which is a list; they are under __error__.
+    """
+
+    def __init__(self, runner):
+        self._runner = runner
+
+    def __getattr__(self, name):
+        return getattr(self._runner, name)
+
+    def run(self, parameter_space, tuning_options):
+        from copy import copy
+
+        options = copy(tuning_options)
+        options.objective = "__error__"
+        return self._runner.run(parameter_space, options)
+
+
+def _use_workers(func):
+    """Let a search know how many configs it may measure at the same time."""
+    func.n_workers = func.runner.available_parallelism()
+    if hasattr(func.runner, "workers"):
+        func.runner = _Workers(func.runner)
 
 
 def _configs_of(x0, searchspace):
@@ -713,9 +755,13 @@ def _accept_x0(search_class):
     def search_from_x0(self, func, searchspace):
         _index_by_value(searchspace)
         _know_prior(func, searchspace)
+        _use_workers(func)
         x0 = func.tuning_options.strategy_options.get("x0", getattr(self, "_x0", None))
         configs = [] if x0 is None else _configs_of(x0, searchspace)
-        costs = {config: func(_position(config, func)) for config in configs}
+        costs = {}
+        if configs:
+            measured = func.eval_all([_position(config, func) for config in configs])
+            costs.update(zip(configs, measured, strict=True))
         if not _WEIGHS_PRIOR:
             costs.update(_start_from_prior(func, searchspace))
         if not costs:
@@ -756,3 +802,19 @@ tune.__doc__ = common.get_strategy_docstring(
     "llm_gen_best",
     {**_X0, **_PRIOR, **_options},
 )
+
+
+def _ask_for_workers():
+    """Have Kernel Tuner give this module as many workers as tune_kernel(parallel=...) says.
+
+    It looks for the module itself where it has the names of its own strategies.
+    """
+    import sys
+
+    from kernel_tuner import interface
+
+    if __name__ in sys.modules:
+        getattr(interface, "_STRATEGY_PARALLEL", []).append(sys.modules[__name__])
+
+
+_ask_for_workers()

@@ -48,8 +48,8 @@ RESERVED_ARGUMENTS = frozenset(
 )
 RESERVED_NAMES = frozenset(
     {
-        *("_CostFunc", "_SearchEnded", "_X0", "_accept_x0", "_config_of", "_configs_of", "_index_by_value"),
-        *("_options", "_position", "_sampling_first", "tune"),
+        *("_CostFunc", "_SearchEnded", "_Workers", "_X0", "_accept_x0", "_ask_for_workers", "_config_of"),
+        *("_configs_of", "_index_by_value", "_options", "_position", "_sampling_first", "_use_workers", "tune"),
         *("_PRIOR", "_arrays_of", "_first", "_given_arrays", "_know_prior", "_start_from_prior", "_WEIGHS_PRIOR"),
     }
 )

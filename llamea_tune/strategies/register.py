@@ -2,6 +2,9 @@
 
 Kernel Tuner has no entry points: a name works once something puts it into `kernel_tuner.interface.strategy_map`. This
 is done when `llamea_tune` is imported, so it lists file names and does nothing else.
+
+It also gives `tune_kernel(parallel=...)` more than one worker only to what is in `_STRATEGY_PARALLEL`. The names in there
+are of no use: it looks for what it has found in the map. So the strategies themselves are added.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import warnings
 from pathlib import Path
 
 from llamea_tune._bundled import bundled_path
-from llamea_tune.kernel_tuner_internals import strategy_map
+from llamea_tune.kernel_tuner_internals import _STRATEGY_PARALLEL, strategy_map
 from llamea_tune.strategies.generated import GeneratedStrategy
 
 FOLDER_VARIABLE = "LLAMEA_TUNE_STRATEGIES"
@@ -72,6 +75,7 @@ def register_file(path: Path, *, bundled: bool = False) -> GeneratedStrategy | N
         return None
     strategy = GeneratedStrategy(name, path, bundled=bundled)
     strategy_map[name] = strategy
+    _STRATEGY_PARALLEL.append(strategy)
     return strategy
 
 

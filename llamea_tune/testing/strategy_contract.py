@@ -219,6 +219,15 @@ class ExportedStrategyContract(StrategyContract):
         assert len(requests.paid) == 30
         assert len(requests.asked) == len(set(requests.asked))
 
+    def test_several_workers_share_one_budget(
+        self, strategy: Any, requests: Requests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Batches end where the budget ends, within one, and no config is in two of them."""
+        monkeypatch.setattr(SimulationRunner, "available_parallelism", lambda runner: 3)  # noqa: ARG005
+        results = _tune(strategy, _space("minimise"), tmp_path, max_fevals=37)
+        assert len(results) == len(requests.paid) == 37
+        assert len(requests.asked) == len(set(requests.asked))
+
     def test_x0_is_paid_for(self, strategy: Any, requests: Requests, tmp_path: Path) -> None:
         """No more is measured than the budget allows."""
         space = _space("minimise")

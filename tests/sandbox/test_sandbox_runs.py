@@ -66,6 +66,20 @@ def test_a_run_does_not_depend_on_those_before_it(space: Space) -> None:
     assert len(expected.trace) == 8
 
 
+def test_batches_are_measured_one_by_one(space: Space, sandbox: Sandbox) -> None:
+    """By the names that candidates have for several GPUs, which scored runs don't have."""
+    body = """
+        configs = searchspace.list[:5]
+        assert func.n_workers == 1
+        assert func.eval_all([*configs, configs[0]]) == [*map(func, configs), func(configs[0])]
+        func.eval_all(searchspace.list[5:])
+        raise AssertionError("went on")
+    """
+    run = sandbox.run(short(body), 0, 1, RunBudget(max_fevals=9))
+    assert run.state is RunState.BUDGET_SPENT
+    assert [int(index) for index in run.trace.indices] == list(range(9))
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2**32 - 1])
 @pytest.mark.parametrize("budget", [{"max_fevals": 60}, {"time_limit_us": 20_000_000}, {}])
 def test_a_run_is_bit_for_bit_that_of_the_same_process(

@@ -201,6 +201,7 @@ from llamea_tune.testing.cache_files import simulate
 from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 assert interface.__file__.startswith(sys.argv[1]), interface.__file__
+assert interface.strategy_map["copied_annealing"] in interface._STRATEGY_PARALLEL
 space = synthetic_space(1)
 results = simulate("copied_annealing", space, sys.argv[2], {"max_fevals": 25, "x0": space.param_config(700)})
 assert tuple(results[0][name] for name in space.param_names) == space.param_config(700)
@@ -223,7 +224,10 @@ def test_in_kernel_tuners_own_folder(exported, cache, tmp_path):
     line = '    "copied_annealing": "kernel_tuner.strategies.copied_annealing",\n'
     first = '    "brute_force": "kernel_tuner.strategies.brute_force",\n'
     assert first in text
-    interface.write_text(text.replace(first, first + line))
+    last = "strategy_map = {name: _LazyStrategyModule(name, path) for name, path in _STRATEGY_IMPORTS.items()}\n"
+    assert last in text
+    workers = '_STRATEGY_PARALLEL.append(strategy_map["copied_annealing"])\n'
+    interface.write_text(text.replace(first, first + line).replace(last, last + workers))
 
     run = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(overlay), str(cache)],
