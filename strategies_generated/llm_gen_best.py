@@ -712,9 +712,10 @@ def _start_from_prior(func, searchspace):
 
     if func.prior_mean is None:
         return {}
-    mean = np.where(np.isfinite(func.prior_mean), func.prior_mean, 0.0)  # unknown: average
+    known = np.isfinite(func.prior_mean)
+    mean = np.where(known, func.prior_mean, 0.0)  # what is unknown is average
     order = np.argsort(mean, kind="stable")
-    better = order[np.isfinite(func.prior_mean)[order] & (mean[order] < np.median(mean))]
+    better = order[known[order] & (mean[order] < np.median(mean))]
     costs, expected, drawn = {}, [], []
 
     def measure(index):
