@@ -293,14 +293,15 @@ class MyOptimizer(OptAlg):
                 promising = self._most_promising(1)
                 if promising and (n + len(batch)) % 2 == 0:  # the others show whether it is right
                     batch += promising
-                else:
-                    free = np.flatnonzero(~self.seen)
-                    cand = free[np.random.randint(0, len(free), size=60)]
-                    score = np.random.random(len(cand)) * 0.5
-                    for d in range(len(bins)):
-                        if len(counts[d]) > 1:
-                            score += counts[d][bins[d][self.rows[cand, d]]]
-                    batch.append(int(cand[int(np.argmin(score))]))
+                    take(batch[-1])
+                    continue
+                free = np.flatnonzero(~self.seen)
+                cand = free[np.random.randint(0, len(free), size=60)]
+                score = np.random.random(len(cand)) * 0.5
+                for d in range(len(bins)):
+                    if len(counts[d]) > 1:
+                        score += counts[d][bins[d][self.rows[cand, d]]]
+                batch.append(int(cand[int(np.argmin(score))]))
                 take(batch[-1])
             self._measure(*batch)
 
@@ -711,9 +712,10 @@ def _start_from_prior(func, searchspace):
 
     if func.prior_mean is None:
         return {}
-    mean = np.where(np.isfinite(func.prior_mean), func.prior_mean, 0.0)  # unknown: average
+    known = np.isfinite(func.prior_mean)
+    mean = np.where(known, func.prior_mean, 0.0)  # what is unknown is average
     order = np.argsort(mean, kind="stable")
-    better = order[np.isfinite(func.prior_mean)[order] & (mean[order] < np.median(mean))]
+    better = order[known[order] & (mean[order] < np.median(mean))]
     costs, expected, drawn = {}, [], []
 
     def measure(index):
@@ -753,12 +755,14 @@ def _accept_x0(search_class):
     @wraps(search)
     def search_from_x0(self, func, searchspace):
         _index_by_value(searchspace)
-        _use_workers(func)
         _know_prior(func, searchspace)
+        _use_workers(func)
         x0 = func.tuning_options.strategy_options.get("x0", getattr(self, "_x0", None))
         configs = [] if x0 is None else _configs_of(x0, searchspace)
-        positions = [_position(config, func) for config in configs]
-        costs = dict(zip(configs, func.eval_all(positions), strict=True)) if configs else {}
+        costs = {}
+        if configs:
+            measured = func.eval_all([_position(config, func) for config in configs])
+            costs.update(zip(configs, measured, strict=True))
         if not _WEIGHS_PRIOR:
             costs.update(_start_from_prior(func, searchspace))
         if not costs:

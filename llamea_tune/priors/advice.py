@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from llamea_tune.exceptions import AdviceError
 from llamea_tune.priors.opinion import EffectRule, NamedConfig, Opinion, TuneParams
 from llamea_tune.spaces.expressions import check_restriction
-from llamea_tune.spaces.find import plain_stem
+from llamea_tune.spaces.find import PLAIN_FOLDERS, plain_stem
 from llamea_tune.spaces.prior import Prior
 from llamea_tune.wording import counted
 
@@ -26,7 +26,6 @@ OTHER_SD = 0.5
 SHRINKAGE = 0.5
 
 _FOLDER = "advice"
-_RECORDINGS = ("caches",)
 _LARGEST_FILE = 1 << 22
 
 
@@ -125,7 +124,7 @@ def advice_path(path: Path, label: str | None = None) -> Path:
         label: Short name of the device; by default the recording's.
     """
     folder = path.absolute().parent
-    folder = folder.parent if folder.name in _RECORDINGS else folder
+    folder = folder.parent if folder.name in PLAIN_FOLDERS else folder
     return folder / _FOLDER / f"{label or plain_stem(path)}.json"
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from llamea_tune._registry import Registry
 from llamea_tune.exceptions import PriorError
+from llamea_tune.priors.advice import advice_path
 from llamea_tune.priors.configs import Configs
 from llamea_tune.priors.evidence import Evidence, from_recordings, leave_out
 from llamea_tune.priors.files import read_files
 from llamea_tune.priors.leaks import reason_to_refuse, same_device
-from llamea_tune.spaces.find import PLAIN_FOLDERS, plain_stem
 from llamea_tune.spaces.prior import Prior
 from llamea_tune.spaces.space import RecordedSpace, Space
 
@@ -31,14 +31,11 @@ PRIORS: Registry[NamedPrior] = Registry(
     {
         "others": "llamea_tune.priors.named:others",
         "advice": "llamea_tune.priors.named:advice",
-        "practice": "llamea_tune.priors.named:practice",
         "shuffled": "llamea_tune.priors.named:shuffled",
         "inverted": "llamea_tune.priors.named:inverted",
     },
 )
 NONE = "none"
-
-_ADVICE_FOLDER = "advice"
 
 
 def others(space: Space, spaces: Sequence[Space], seed: int) -> Prior | None:  # noqa: ARG001
@@ -78,18 +75,7 @@ def inverted(space: Space, spaces: Sequence[Space], seed: int) -> Prior | None:
 
 def advice(space: Space, spaces: Sequence[Space], seed: int) -> Prior | None:  # noqa: ARG001
     """The advice on the kernel that lies in `advice/` in its folder: the file for the space's device, else all there."""
-    source = Path(space.source).absolute()
-    folder = source.parent.parent if source.parent.name in PLAIN_FOLDERS else source.parent
+    own = advice_path(Path(space.source))
     configs = Configs.of_space(space)
-    own = folder / _ADVICE_FOLDER / f"{plain_stem(source)}.json"
     read = [read_files(path, configs) for path in ([own] if own.is_file() else sorted(own.parent.glob("*.json")))]
     return Evidence(priors=[prior for each in read for prior in each.priors]).prior(configs)
-
-
-def practice(space: Space, spaces: Sequence[Space], seed: int) -> Prior | None:  # noqa: ARG001
-    """What programmers expect of any kernel.
-
-    Raises:
-        PriorError: There is no such prior yet.
-    """
-    raise PriorError("the prior 'practice' is not part of this version; choose others, advice, or name files")

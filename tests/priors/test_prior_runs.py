@@ -139,7 +139,6 @@ def test_shuffled_and_inverted_are_the_same_numbers_and_repeat():
     ("prior", "sentence"),
     [
         (["otherz"], "'otherz' is neither a file nor known; choose one of advice, inverted, others"),
-        (["practice"], "'practice' is not part of this version"),
         (["advice"], "tells nothing of any of the spaces"),
     ],
 )
@@ -154,7 +153,7 @@ def test_none_changes_nothing():
 
 def test_every_named_prior_is_in_the_registry():
     assert isinstance(PRIORS, Registry)
-    assert {"others", "advice", "practice", "shuffled", "inverted"} <= set(PRIORS)
+    assert {"others", "advice", "shuffled", "inverted"} <= set(PRIORS)
 
 
 TOLD = "synthetic/A100: 2 recordings of synthetic: H100, MI250X; 72 of 72 configs known"
