@@ -85,9 +85,8 @@ def evolve(
     coder_llm: llm_options.CoderLLM = "",
     debugger_llm: llm_options.DebuggerLLM = "",
     start_from: Annotated[
-        list[str] | None,
-        typer.Option(help="Exported strategy, or FILE.py:CLASS, to start from; may be repeated.", show_default=False),
-    ] = None,
+        str, typer.Option(help="Exported strategies, or FILE.py:CLASS, to start from, comma-separated.")
+    ] = "",
     context_tokens: Annotated[
         int | None,
         typer.Option(help="Most tokens that a prompt may take; by default any number.", show_default=False),
@@ -150,7 +149,7 @@ def evolve(
         planner_llm=planner_llm,
         coder_llm=coder_llm,
         debugger_llm=debugger_llm,
-        start_from=tuple(start_from or ()),
+        start_from=options.names(start_from),
         reference_strategies=options.names(reference_strategies),
         hpo_trials=hpo_trials,
         hpo_runs=hpo_runs,
