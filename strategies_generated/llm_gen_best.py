@@ -216,12 +216,12 @@ class MyOptimizer(OptAlg):
         return x if self.trend is None else np.hstack([x, self.believed * self.trend[indices]])
 
     def _weigh_prior(self, indices, z):
-        """Go by the prior only while what was measured bears it out: the Bayes factor of a linear trend, after BIC."""
+        """Go by the prior only while what was measured rises with it: the Bayes factor of a linear trend, after BIC."""
         if self.trend is None:
             return
         trend = self.trend[indices, 0]
         unlike = float(np.std(trend)) > 0.0
-        r = min(abs(float(np.corrcoef(trend, z)[0, 1])), 1.0 - 1e-9) if unlike else 0.0
+        r = min(max(float(np.corrcoef(trend, z)[0, 1]), 0.0), 1.0 - 1e-9) if unlike else 0.0
         self.believed = -len(z) * math.log1p(-r * r) > math.log(len(z))
 
     def _most_promising(self, amount):
