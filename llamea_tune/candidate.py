@@ -99,6 +99,7 @@ class CandidateState(StrEnum):
     SCORED = "scored"
     NO_PROPOSAL = "no_proposal"  # the proposer gave nothing usable
     DUPLICATE = "duplicate"  # the same program as one that was scored before
+    NOT_NOVEL = "not_novel"  # too much like a program that was judged before; it was not run
     REJECTED = "rejected"  # its code breaks the contract
     FAILED = "failed"  # it raised an error
     TIMED_OUT = "timed_out"  # it ran past the wall-clock or CPU-time limit
@@ -134,6 +135,10 @@ class Evaluation:
         own_compute_ms: The candidate's own compute per measurement it paid for, in milliseconds.
         notes: Counts worth knowing, such as invalid or repeated requests.
         failure: Where it failed, where that is known.
+        runs: Runs that it took; 0 where nothing was run, or where the log is of an earlier version.
+        raced_out: Whether it was dropped after few runs, being clearly behind: fitness and interval are of those runs.
+        run_scores: Score of each single run by the name of the space, repeat by repeat; see `run_score`.
+        behaviour: How it searches, on a scale from 0 to 1 each; see `llamea_tune.scoring.behaviour`.
     """
 
     state: CandidateState
@@ -145,6 +150,10 @@ class Evaluation:
     own_compute_ms: float | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     failure: Failure | None = None
+    runs: int = 0
+    raced_out: bool = False
+    run_scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    behaviour: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

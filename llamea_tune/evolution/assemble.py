@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from llamea_tune import __version__
+from llamea_tune.evolution.budgets import OF_ASKING, Budgets
 from llamea_tune.evolution.events import Observer, RunStarted, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
+from llamea_tune.evolution.ledger import Ledger
 from llamea_tune.evolution.loop import evolve
 from llamea_tune.evolution.provenance import prompts_hash
 from llamea_tune.evolution.recorded_llm import RecordedLLM
@@ -24,6 +26,7 @@ from llamea_tune.evolution.tuning import make_tuner
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
 from llamea_tune.execution import LocalExecutor
 from llamea_tune.llm.asking_options import LLMOptions
+from llamea_tune.llm.prices import price_of
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
 from llamea_tune.scoring import Scorer
@@ -151,7 +154,30 @@ def check_proposer(run: RunDirectory, proposer: Proposer | None) -> None:
         raise SettingsError(message)
 
 
-def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOptions) -> None:
+def check_budgets(settings: Settings, *, own: bool) -> None:
+    """Refuse budgets that could not be kept.
+
+    Args:
+        settings: The run's settings.
+        own: Whether the proposer is one of a user's own.
+
+    Raises:
+        SettingsError: A budget is for language models, and none is asked by us, or one whose prices are not given.
+    """
+    budgets, llm = settings.budgets, settings.proposer
+    limited = [name for name in OF_ASKING if name in budgets.limits()]
+    if limited and (own or llm == OFFLINE):
+        message = f"budgets.{limited[0]} is for language models, and {llm!r} asks none that we count; leave it out."
+        raise SettingsError(message, fields=(f"budgets.{limited[0]}",))
+    if budgets.max_cost is not None and not budgets.prices:
+        message = "budgets.max_cost needs to know what tokens cost; give budgets.prices, too."
+        raise SettingsError(message, fields=("budgets.max_cost", "budgets.prices"))
+    if budgets.max_cost is not None and llm.startswith("openai:") and price_of(budgets.prices, llm) is None:
+        message = f"budgets.max_cost needs the price of {llm!r}, which budgets.prices does not hold; add it."
+        raise SettingsError(message, fields=("budgets.max_cost", "budgets.prices"))
+
+
+def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOptions, budgets: Budgets) -> None:
     """Let a run go on with other settings, whether it has ended or not.
 
     Where its last generation was a full one, it then ends as a run that was started for as many candidates, and for as
@@ -161,6 +187,7 @@ def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOp
         run: The run directory.
         max_candidates: Candidates to propose in all, those that are there included; None for as many as before.
         llm: Those options of the language model that change.
+        budgets: Those budgets that change, in all, what is spent included.
 
     Raises:
         SettingsError: The run has more candidates already, or its proposer takes no such option.
@@ -177,6 +204,9 @@ def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOp
                 message = f"max_candidates is {max_candidates}, but {run.path} has {there} already; raise it."
                 raise SettingsError(message, fields=("max_candidates",))
             settings = settings.with_max_candidates(max_candidates)
+        if budgets.given():
+            settings = settings.with_budgets(budgets)
+            check_budgets(settings, own=bool(header.get("own_proposer")))
         if llm.given():
             if header.get("own_proposer"):
                 raise SettingsError(
@@ -224,24 +254,28 @@ def _evolve(
     allow_weak_sandbox: bool,
     observe: Observer,
 ) -> Leaderboard:
+    ledger = Ledger(run, settings.budgets)
     with (
-        _proposer(run, settings, own, observe) as proposer,
+        _proposer(run, settings, own, observe, ledger) as proposer,
         LocalExecutor(spaces, jobs=jobs, limits=settings.limits, allow_weak=allow_weak_sandbox) as executor,
     ):
         scorer = Scorer(executor, repeats=settings.repeats, seed=settings.seed, baseline=settings.baseline)
         descriptions = [] if own is None and settings.proposer == OFFLINE else _descriptions(scorer, settings)
-        board = evolve(run, settings, proposer, scorer, descriptions, observe, make_tuner(run, settings, scorer))
+        tuner = make_tuner(run, settings, scorer)
+        board = evolve(run, settings, proposer, scorer, descriptions, observe, tuner, ledger)
         return replace(board, run=run.path)
 
 
 @contextmanager
-def _proposer(run: RunDirectory, settings: Settings, own: Proposer | None, observe: Observer) -> Iterator[Proposer]:
+def _proposer(
+    run: RunDirectory, settings: Settings, own: Proposer | None, observe: Observer, ledger: Ledger
+) -> Iterator[Proposer]:
     """The run's proposer; a language model's answers go through the run's log, and none is waited for at the end."""
     proposer = make_proposer(settings.proposer, observe, **settings.llm.given()) if own is None else own
     if type(proposer) is not LLMProposer:  # one of a user's own that derives from it is left as it is
         yield proposer
         return
-    recorded = LLMProposer(RecordedLLM(proposer.llm, run.exchanges))
+    recorded = LLMProposer(RecordedLLM(proposer.llm, run.exchanges, ledger))
     try:
         yield recorded
     finally:

@@ -25,5 +25,6 @@ def evaluation_from_json(data: Mapping[str, Any]) -> Evaluation:
         "state": CandidateState(data["state"]),
         "interval": None if interval is None else tuple(interval),
         "failure": None if failure is None else Failure(**failure),
+        "run_scores": {name: tuple(scores) for name, scores in data.get("run_scores", {}).items()},
     }
     return Evaluation(**{**data, **read})

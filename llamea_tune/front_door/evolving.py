@@ -7,7 +7,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from llamea_tune.evolution.assemble import carry_out, change_settings, check_proposer, new_run, run_spaces
+from llamea_tune.evolution.assemble import (
+    carry_out,
+    change_settings,
+    check_budgets,
+    check_proposer,
+    new_run,
+    run_spaces,
+)
+from llamea_tune.evolution.budgets import Budgets
 from llamea_tune.evolution.events import Observer, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
@@ -22,6 +30,7 @@ from llamea_tune.scoring import space_budget
 from llamea_tune.spaces import Reading, Space
 
 AS_BEFORE = LLMOptions()
+NO_OTHER = Budgets()
 
 
 def evolve(
@@ -61,6 +70,7 @@ def evolve(
     chosen = Settings(proposer=proposer if isinstance(proposer, str) else proposer.name, **settings)
     if own is not None and chosen.llm.given():
         raise SettingsError("llm is for proposers that are named; set up one's own instead", fields=("llm",))
+    check_budgets(chosen, own=own is not None)
     for strategy in chosen.final_strategies:
         make_contender(strategy)  # refuses what it does not know now, rather than after the evolution
     with opened_spaces(first_spaces() if spaces is None else spaces, reading, on_sampled) as opened:
@@ -86,6 +96,7 @@ def resume(
     spaces: Sequence[Space] | None = None,
     max_candidates: int | None = None,
     llm: LLMOptions = AS_BEFORE,
+    budgets: Budgets = NO_OTHER,
     jobs: int | None = None,
     allow_weak_sandbox: bool = False,
     on_sampled: OnSampled | None = None,
@@ -99,6 +110,7 @@ def resume(
         spaces: The training spaces, where they cannot be loaded again from where they came from.
         max_candidates: Candidates to propose in all; by default as many as before.
         llm: Options of the language model that change.
+        budgets: Budgets that change; they are in all, what was spent before included.
         jobs: Runs at the same time; by default one per core.
         allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
         on_sampled: See `open_live`.
@@ -110,8 +122,8 @@ def resume(
     directory = RunDirectory.open_existing(Path(run))
     check_proposer(directory, proposer)
     with run_spaces(directory, on_sampled, spaces) as opened:
-        if max_candidates is not None or llm.given():
-            change_settings(directory, max_candidates=max_candidates, llm=llm)
+        if max_candidates is not None or llm.given() or budgets.given():
+            change_settings(directory, max_candidates=max_candidates, llm=llm, budgets=budgets)
         return carry_out(
             directory,
             opened,

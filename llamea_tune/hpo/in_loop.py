@@ -13,8 +13,8 @@ from llamea_tune.execution import SandboxedCandidate
 from llamea_tune.hpo.ordered_runs import ordered_runs
 from llamea_tune.hpo.samplers import make_sampler
 from llamea_tune.hpo.storage import StudyDirectory, fail_interrupted
-from llamea_tune.hpo.study import default_trial, finished_trials, make_pruner
-from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, make_trial, record_of, trial_steps
+from llamea_tune.hpo.study import default_trial, finished_trials
+from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, make_trial, race_from, record_of, trial_steps
 from llamea_tune.hpo.tunable import TunableContender, tunable_candidate
 from llamea_tune.scoring.scorer import Scorer
 from llamea_tune.scoring.seeds import run_seed
@@ -116,7 +116,7 @@ class LoopTuner:
             store.opened({"candidate": key, "seed": self.seed, "pairs": len(runs)}),
             warnings.catch_warnings(action="ignore"),
         ):
-            study = store.load(make_pruner(True, len(self.scorer.spaces)))
+            study = store.load()
             fail_interrupted(study)
             if default_trial(study, tunable.defaults) is None:
                 study.enqueue_trial(dict(tunable.defaults), skip_if_exists=True)
@@ -128,7 +128,15 @@ class LoopTuner:
                     break
                 if slot not in made:
                     study.sampler = make_sampler("tpe", run_seed(self.seed, f"sampler of {key}", slot))
-                    steps = trial_steps(study, tunable, runs, self.scorer.scales, slot, self._chunks())
+                    steps = trial_steps(
+                        study,
+                        tunable,
+                        runs,
+                        self.scorer.scales,
+                        slot,
+                        self._chunks(),
+                        race_from(len(self.scorer.spaces)),
+                    )
                     made[slot] = make_trial(self.scorer.executor, steps)
                 records.append(made[slot])
                 used += made[slot].runs

@@ -15,7 +15,7 @@ from llamea_tune.execution import Executor, Limits, NamedStrategy
 from llamea_tune.hpo.ordered_runs import ordered_runs
 from llamea_tune.hpo.samplers import SAMPLERS, make_sampler, optuna
 from llamea_tune.hpo.storage import StudyDirectory, fail_interrupted
-from llamea_tune.hpo.trial import Steps, TrialOutcome, TrialRecord, make_trials, record_of, trial_steps
+from llamea_tune.hpo.trial import Steps, TrialOutcome, TrialRecord, make_trials, race_from, record_of, trial_steps
 from llamea_tune.hpo.tunable import TunableContender
 from llamea_tune.scoring.score import SpaceScale, space_scale
 from llamea_tune.scoring.seeds import run_seed
@@ -23,14 +23,6 @@ from llamea_tune.spaces.space import Space
 
 if TYPE_CHECKING:
     from optuna import Study
-    from optuna.pruners import BasePruner
-
-P_THRESHOLD = 0.4
-"""Largest p-value with which a trial counts as worse than the best one.
-
-It is high because a trial must be behind by the mean as well, and because single runs are so noisy: what it would take to
-be sure is better spent on other trials. `benchmarks/hpo.py` shows what that saves, and what it costs.
-"""
 
 
 @dataclass(frozen=True)
@@ -146,16 +138,18 @@ def tune(
     runs = ordered_runs(tunable.contender, spaces, scales, settings.repeats, settings.seed)
     store = StudyDirectory(directory)
     with store.opened(_header(tunable, spaces, settings)), warnings.catch_warnings(action="ignore"):
-        study = store.load(make_pruner(settings.prune, len(spaces)))
+        study = store.load()
         fail_interrupted(study)
         if default_trial(study, tunable.defaults) is None:
             study.enqueue_trial(dict(tunable.defaults), skip_if_exists=True)
         taken = {trial.user_attrs["slot"] for trial in finished_trials(study)}
         missing = [slot for slot in range(settings.trials) if slot not in taken]
 
+        since = race_from(len(spaces)) if settings.prune else None
+
         def steps(slot: int) -> Steps:
             study.sampler = make_sampler(settings.sampler, run_seed(settings.seed, "sampler", slot))
-            return (yield from trial_steps(study, tunable, runs, scales, slot))
+            return (yield from trial_steps(study, tunable, runs, scales, slot, race_from=since))
 
         with closing(make_trials(executor, map(steps, missing))) as trials:
             for done, record in enumerate(trials, start=settings.trials - len(missing) + 1):
@@ -163,15 +157,6 @@ def tune(
                 if observe is not None:
                     observe(TrialDone(record, done, settings.trials))
         return study_result(study, tunable.defaults, len(runs))
-
-
-def make_pruner(prune: bool, n_spaces: int) -> BasePruner:
-    """The pruner of a study: it looks once every space has had its turn."""
-    pruners = optuna().pruners
-    pruner: BasePruner = pruners.NopPruner()
-    if prune:
-        pruner = pruners.WilcoxonPruner(p_threshold=P_THRESHOLD, n_startup_steps=max(4, n_spaces))
-    return pruner
 
 
 def study_result(study: Study, defaults: Mapping[str, HyperparameterValue], pairs: int) -> StudyResult:

@@ -53,6 +53,8 @@ class LLMProposer:
                 reply = _read(completion, task)
                 if fingerprint(reply.code) in task.seen:
                     raise ProposalError("it is the same program as one tried before, up to comments and layout")
+                if task.novelty is not None and (alike := task.novelty.refuses(reply.code)) is not None:
+                    raise ProposalError(f"it is too much like what was tried before: {alike}")
             except ProposalError as err:
                 completion = self._ask(render_retry(prompt, completion.text, str(err)), exchanges)
                 reply = _read(completion, task)

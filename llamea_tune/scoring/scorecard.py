@@ -42,6 +42,10 @@ class Scorecard:
         reason: Why it failed.
         failed_on: Name of the space it was on.
         others: Scores of the runs made on each other space until then; None where there were none.
+        runs: Runs that were made, up to the first that failed.
+        raced_out: Whether the race was lost, and no more runs were made.
+        run_scores: Score of each single run by the name of the space, where the scorer made the card.
+        behaviour: How it searches, where the scorer made the card; see `llamea_tune.scoring.behaviour`.
     """
 
     label: str
@@ -52,3 +56,7 @@ class Scorecard:
     reason: str = ""
     failed_on: str = ""
     others: Mapping[str, float | None] = field(default_factory=dict)
+    runs: int = 0
+    raced_out: bool = False
+    run_scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    behaviour: Mapping[str, float] = field(default_factory=dict)

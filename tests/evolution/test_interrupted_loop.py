@@ -9,24 +9,27 @@ import pytest
 from llamea_tune.evolution import loop
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
+from llamea_tune.evolution.selection import SELECTIONS, needs_generations
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.proposals import make_proposer
 from llamea_tune.runners.trace import RequestCounts
 from llamea_tune.scoring.scorecard import Scorecard, SpaceScore
 
-SETTINGS = {"max_candidates": 16, "offspring": 5, "parents": 2, "final_candidates": 4}
+SETTINGS = {"asked_at_once": 1, "max_candidates": 16, "offspring": 5, "parents": 2, "final_candidates": 4}
 
 
 class LuckyScorer:
     """Gives each program a quality of its own, and luck that differs between the stages; runs nothing."""
 
-    def score(self, contender, repeats=1, stage="train", on_progress=None):
+    spaces = ("space",)
+
+    def score(self, contender, repeats=1, stage="train", on_progress=None, race=None):
         digest = hashlib.sha256(contender.code.encode()).digest()
         quality = np.random.default_rng(list(digest)).random()
         luck = np.random.default_rng([*digest, *stage.encode()]).normal(0.0, 0.3)
         score = float(quality + luck)
         space = SpaceScore("space", score, (score, score), repeats, 1.0, RequestCounts())
-        return Scorecard(contender.label, score, (score, score), {"space": space})
+        return Scorecard(contender.label, score, (score, score), {"space": space}, runs=repeats)
 
 
 @pytest.fixture
@@ -41,14 +44,18 @@ def go_on(monkeypatch):
     return evolve
 
 
-@pytest.mark.parametrize("selection", ["plus", "epsilon-greedy"])
-def test_whatever_line_it_was_interrupted_after(selection, go_on, tmp_path):
-    settings = Settings(seed=2, selection=selection, **SETTINGS)
+@pytest.mark.parametrize("steady_state", [False, True], ids=["generations", "steady state"])
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_whatever_line_it_was_interrupted_after(selection, steady_state, go_on, tmp_path):
+    if steady_state and needs_generations(selection):
+        pytest.skip("it needs generations")
+    settings = Settings(seed=2, selection=selection, steady_state=steady_state, operator_choice="bandit", **SETTINGS)
     log = go_on(RunDirectory.create(tmp_path / "whole", {}), settings)
     lines = log.splitlines(keepends=True)
     kinds = [json.loads(line)["kind"] for line in lines]
     assert kinds.count("judged") == 16
-    assert kinds.count("confirmed") > SETTINGS["parents"]
+    assert kinds.count("confirmed") >= SETTINGS["parents"]
+    assert kinds.count("planned") == 16 * steady_state
     for cut in range(len(lines)):
         run = RunDirectory.create(tmp_path / f"cut_{cut}", {})
         (run.path / "candidates.jsonl").write_bytes(b"".join(lines[:cut]))

@@ -1,4 +1,4 @@
-"""What a study maximises: a score for every single run, so that runs on the same pair can be compared."""
+"""A score for every single run, so that runs on the same pair can be compared: what a study maximises, and races go by."""
 
 from __future__ import annotations
 
