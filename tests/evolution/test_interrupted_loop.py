@@ -11,9 +11,10 @@ from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.selection import SELECTIONS, needs_generations
 from llamea_tune.evolution.settings import Settings
-from llamea_tune.proposals import make_proposer
+from llamea_tune.proposals import Proposal
 from llamea_tune.runners.trace import RequestCounts
 from llamea_tune.scoring.scorecard import Scorecard, SpaceScore
+from llamea_tune.testing.proposer_contract import EXAMPLE_CODE
 
 SETTINGS = {"asked_at_once": 1, "max_candidates": 16, "offspring": 5, "parents": 2, "final_candidates": 4}
 
@@ -32,20 +33,33 @@ class LuckyScorer:
         return Scorecard(contender.label, score, (score, score), {"space": space}, runs=repeats)
 
 
+class Varying:
+    """Writes short programs, which the task's seed and parents decide; every fifth one does not keep the contract."""
+
+    name = "varying"
+
+    def propose(self, task):
+        number = task.seed % 1000 + sum(int(parent.candidate.id) for parent in task.parents)
+        code = EXAMPLE_CODE.replace("n_initial=10", f"n_initial={number}")
+        if number % 5 == 0:
+            code = "import os\n" + code
+        return Proposal("ExampleSearch", code, f"Starts with {number}.", self.name)
+
+
 @pytest.fixture
 def go_on(monkeypatch):
     monkeypatch.setattr(loop, "make_leaderboard", lambda history, *_: Leaderboard((), 1, len(history)))
 
     def evolve(run, settings):
         with run.locked():
-            loop.evolve(run, settings, make_proposer("offline"), LuckyScorer(), [])
+            loop.evolve(run, settings, Varying(), LuckyScorer(), [])
         return (run.path / "candidates.jsonl").read_bytes()
 
     return evolve
 
 
 @pytest.mark.parametrize("steady_state", [False, True], ids=["generations", "steady state"])
-@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("selection", list(SELECTIONS))
 def test_whatever_line_it_was_interrupted_after(selection, steady_state, go_on, tmp_path):
     if steady_state and needs_generations(selection):
         pytest.skip("it needs generations")
@@ -56,7 +70,8 @@ def test_whatever_line_it_was_interrupted_after(selection, steady_state, go_on, 
     assert kinds.count("judged") == 16
     assert kinds.count("confirmed") >= SETTINGS["parents"]
     assert kinds.count("planned") == 16 * steady_state
-    for cut in range(len(lines)):
+    every = 1 if selection == "plus" else 9  # the others need not be cut at each and every line
+    for cut in range(0, len(lines), every):
         run = RunDirectory.create(tmp_path / f"cut_{cut}", {})
         (run.path / "candidates.jsonl").write_bytes(b"".join(lines[:cut]))
         assert go_on(run, settings) == log, f"interrupted after line {cut}"

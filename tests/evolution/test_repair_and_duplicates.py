@@ -26,7 +26,9 @@ SCORED, FAILED = CandidateState.SCORED, CandidateState.FAILED
 
 
 def entry(number, state, operator="initial", *parents):
-    made = Candidate(f"{number:04d}", "A", "code", "", "x", operator, number, tuple(f"{p:04d}" for p in parents))
+    made = Candidate(
+        f"{number:04d}", "A", f"code_{number}", "", "x", operator, number, tuple(f"{p:04d}" for p in parents)
+    )
     return Scored(made, Evaluation(state, fitness=0.1 if state is SCORED else None))
 
 

@@ -59,7 +59,8 @@ def outcome(run):
 def candidates(run):
     log = run / "candidates.jsonl"
     lines = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    return [line for line in lines if line["kind"] == "judged"]
+    judged = [line for line in lines if line["kind"] == "judged"]
+    return sorted(judged, key=lambda line: line["candidate"]["id"])  # they are judged as they come
 
 
 def ends_in_a_sentence(done, code=2):
