@@ -117,7 +117,7 @@ def summarise_run(run: RunDirectory) -> RunSummary:
     return RunSummary(
         path=str(run.path),
         header=run.header(),
-        candidates=[judged[key] for key in sorted(judged)],
+        candidates=History(judged).all(),
         latest=latest,
         best=_best(history, board),
         leaderboard=board,

@@ -8,6 +8,9 @@ import time
 import pytest
 from writing_server import Planned, fails, says, slow_server, writes, writing_server
 
+from llamea_tune.evolution.history import History
+from llamea_tune.evolution.run_directory import RunDirectory
+
 BROKEN = fails(500, "the model crashed")
 
 
@@ -50,10 +53,10 @@ def undisturbed(cli, server, tmp_path_factory):
 
 
 def outcome(run):
-    """The leaderboard, and each candidate with its fitness."""
-    judged = [(line["candidate"], line["evaluation"]["fitness"]) for line in candidates(run)]
-    assert [candidate["id"] for candidate, _ in judged] == [f"{number:04d}" for number in range(8)]
-    return (run / "leaderboard.json").read_bytes(), judged
+    """The leaderboard, and each candidate with its fitness, which do not depend on who was answered first."""
+    judged = History(RunDirectory.open_existing(run).candidates()).all()
+    assert [entry.candidate.id for entry in judged] == [f"{number:04d}" for number in range(8)]
+    return (run / "leaderboard.json").read_bytes(), [(entry.candidate, entry.evaluation.fitness) for entry in judged]
 
 
 def candidates(run):
