@@ -177,7 +177,13 @@ def check_budgets(settings: Settings, *, own: bool) -> None:
         raise SettingsError(message, fields=("budgets.max_cost", "budgets.prices"))
 
 
-def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOptions, budgets: Budgets) -> None:
+def change_settings(
+    run: RunDirectory,
+    *,
+    max_candidates: int | None,
+    llm: LLMOptions,
+    budgets: Budgets = Budgets(),  # noqa: B008 (frozen)
+) -> None:
     """Let a run go on with other settings, whether it has ended or not.
 
     Where its last generation was a full one, it then ends as a run that was started for as many candidates, and for as
