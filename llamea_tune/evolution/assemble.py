@@ -169,6 +169,10 @@ def check_budgets(settings: Settings, *, own: bool) -> None:
     if limited and (own or llm == OFFLINE):
         message = f"budgets.{limited[0]} is for language models, and {llm!r} asks none that we count; leave it out."
         raise SettingsError(message, fields=(f"budgets.{limited[0]}",))
+    of_tokens = [name for name in limited if name != "max_llm_calls"]
+    if of_tokens and llm.partition(":")[0] == "handoff":
+        message = f"budgets.{of_tokens[0]} needs to know how many tokens there are, which 'handoff' does not tell; leave it out."
+        raise SettingsError(message, fields=(f"budgets.{of_tokens[0]}",))
     if budgets.max_cost is not None and not budgets.prices:
         message = "budgets.max_cost needs to know what tokens cost; give budgets.prices, too."
         raise SettingsError(message, fields=("budgets.max_cost", "budgets.prices"))

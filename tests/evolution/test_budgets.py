@@ -162,6 +162,10 @@ def test_budgets_stop_a_real_run_which_goes_on_to_the_same_end(cli, server, undi
             ["--max-cost", "5"],
             "--max-cost is for language models, and 'offline' asks none that we count; leave it out.",
         ),
+        (
+            ["--proposer", "handoff:prompts", "--max-tokens", "5"],
+            "--max-tokens needs to know how many tokens there are, which 'handoff' does not tell; leave it out.",
+        ),
         (["--max-runs", "0"], "--max-runs is 0; it must be a number above 0."),
         (["--max-hours", "nan"], "--max-hours is nan; it must be a number above 0."),
         (["--prices", "nowhere.toml"], "the prices in nowhere.toml cannot be read"),
