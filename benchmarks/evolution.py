@@ -256,7 +256,7 @@ def compare_schemes(pool: Pool, seeds: int, max_candidates: int) -> list[dict[st
     return rows
 
 
-def racing_errors(pool: Pool, draws: int = 2000) -> list[dict[str, float]]:
+def racing_errors(pool: Pool, draws: int = 500) -> list[dict[str, float]]:
     """What races between the pool's candidates save, and how often they drop who is truly the better one."""
     rng = np.random.default_rng(0)
     rows = []

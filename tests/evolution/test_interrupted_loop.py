@@ -16,7 +16,7 @@ from llamea_tune.runners.trace import RequestCounts
 from llamea_tune.scoring.scorecard import Scorecard, SpaceScore
 from llamea_tune.testing.proposer_contract import EXAMPLE_CODE
 
-SETTINGS = {"asked_at_once": 1, "max_candidates": 16, "offspring": 5, "parents": 2, "final_candidates": 4}
+SETTINGS = {"asked_at_once": 1, "max_candidates": 12, "offspring": 4, "parents": 2, "final_candidates": 4}
 
 
 class LuckyScorer:
@@ -30,7 +30,11 @@ class LuckyScorer:
         luck = np.random.default_rng([*digest, *stage.encode()]).normal(0.0, 0.3)
         score = float(quality + luck)
         space = SpaceScore("space", score, (score, score), repeats, 1.0, RequestCounts())
-        return Scorecard(contender.label, score, (score, score), {"space": space}, runs=repeats)
+        runs = {"space": tuple((score + 0.01 * np.arange(6)).tolist())}
+        lost = race is not None and race.is_lost(runs)
+        return Scorecard(
+            contender.label, score, (score, score), {"space": space}, runs=repeats, raced_out=lost, run_scores=runs
+        )
 
 
 class Varying:
@@ -63,13 +67,16 @@ def go_on(monkeypatch):
 def test_whatever_line_it_was_interrupted_after(selection, steady_state, go_on, tmp_path):
     if steady_state and needs_generations(selection):
         pytest.skip("it needs generations")
-    settings = Settings(seed=2, selection=selection, steady_state=steady_state, operator_choice="bandit", **SETTINGS)
+    settings = Settings(
+        seed=2, selection=selection, steady_state=steady_state, operator_choice="bandit", racing=True, **SETTINGS
+    )
     log = go_on(RunDirectory.create(tmp_path / "whole", {}), settings)
     lines = log.splitlines(keepends=True)
     kinds = [json.loads(line)["kind"] for line in lines]
-    assert kinds.count("judged") == 16
+    assert kinds.count("judged") == 12
     assert kinds.count("confirmed") >= SETTINGS["parents"]
-    assert kinds.count("planned") == 16 * steady_state
+    assert kinds.count("planned") == 12 * steady_state
+    assert (b'"raced_out": true' in log) == (selection != "map-elites")  # of which there is but one cell here
     every = 1 if selection == "plus" else 9  # the others need not be cut at each and every line
     for cut in range(0, len(lines), every):
         run = RunDirectory.create(tmp_path / f"cut_{cut}", {})
