@@ -8,8 +8,7 @@ import pytest
 
 from llamea_tune.candidate import HyperparameterRange
 from llamea_tune.execution import NamedStrategy, Run
-from llamea_tune.hpo.study import make_pruner
-from llamea_tune.hpo.trial import TrialOutcome, make_trial, trial_steps
+from llamea_tune.hpo.trial import TrialOutcome, make_trial, race_from, trial_steps
 from llamea_tune.hpo.tunable import TunableContender
 from llamea_tune.runners import RunBudget
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
@@ -39,11 +38,14 @@ def outcomes(scales, ranks, values):
     )
     executor = RankedExecutor(scales[0].table, lambda x, pair: ranks(values[x], pair))
     with warnings.catch_warnings(action="ignore"):
-        study = optuna.create_study(direction="maximize", pruner=make_pruner(True, 1))
+        study = optuna.create_study(direction="maximize")
         for x in choices:
             study.enqueue_trial({"x": x})
         runs = [Run(tunable.contender, 0, number, RunBudget()) for number in range(PAIRS)]
-        return [make_trial(executor, trial_steps(study, tunable, runs, scales, slot)) for slot in choices]
+        return [
+            make_trial(executor, trial_steps(study, tunable, runs, scales, slot, race_from=race_from(1)))
+            for slot in choices
+        ]
 
 
 def test_what_is_clearly_worse_is_stopped_early(scales):
