@@ -1,6 +1,6 @@
 """Which selection scheme, racing and a steady state gain, with a simulated model in place of a real one.
 
-The simulated model answers from a pool: a run of `llamea-tune evolve` whose log holds the score of every single run of every
+The simulated model answers from a pool: a run of `llamea-tune evolve` whose log tells the score of every single run of every
 candidate. What a child is worth, given its parent, is drawn from a model fitted to the pool's pairs of parent and child: a
 straight line (regression towards the mean) with normal residuals, a rate of failures, and for the first generation the
 pool's own first generation. Its noise is that of the pool's candidate of the nearest worth: the scores of single runs less
@@ -24,12 +24,15 @@ from typing import Any
 
 import numpy as np
 
-from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
+from llamea_tune.candidate import Behaviour, Candidate, CandidateState, Evaluation, Scored
+from llamea_tune.evolution.assemble import run_spaces
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.plan import PlannedCandidate, Planner, numbers_of
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.selection import SELECTIONS, by_fitness, make_selection
 from llamea_tune.evolution.settings import Settings
+from llamea_tune.scoring import space_scale
+from llamea_tune.scoring.behaviour import kept_run_scores
 from llamea_tune.scoring.racing import Race
 
 BASE = Settings(final_strategies=())
@@ -60,7 +63,7 @@ class Pool:
 
     worth: np.ndarray
     noise: Sequence[np.ndarray]
-    behaviours: Sequence[Mapping[str, float]]
+    behaviours: Sequence[Mapping[str, Behaviour]]
     first: np.ndarray
     line: tuple[float, float]
     residual: float
@@ -70,9 +73,15 @@ class Pool:
 
 def read_pool(path: Path) -> Pool:
     """Read a run, and fit the model."""
-    judged = History(RunDirectory.open_existing(path).candidates()).all()
-    scored = [entry for entry in judged if entry.evaluation.run_scores and not entry.evaluation.raced_out]
-    scores = {entry.candidate.id: np.array(list(entry.evaluation.run_scores.values())) for entry in scored}
+    run = RunDirectory.open_existing(path)
+    with run_spaces(run) as spaces:
+        scales = [space_scale(space) for space in spaces]
+    judged = History(run.candidates()).all()
+    scored = [entry for entry in judged if entry.evaluation.behaviour and not entry.evaluation.raced_out]
+    scores = {
+        entry.candidate.id: np.array(list(kept_run_scores(scales, entry.evaluation.behaviour).values()))
+        for entry in scored
+    }
     worth = {key: float(of.mean()) for key, of in scores.items()}
     pairs = [
         (max(worth[key] for key in entry.candidate.parents if key in worth), worth[entry.candidate.id])
@@ -104,6 +113,7 @@ class Simulation:
         self.planner = Planner(self.settings, self.selection, ())
         self.history = History()
         self.worth: dict[str, float] = {}
+        self.first_scores: dict[str, dict[str, tuple[float, ...]]] = {}
         self.runs = 0
         self.seconds = 0.0
         self.raced_out = 0
@@ -174,12 +184,12 @@ class Simulation:
         kept, raced_out = raced(scores, race)
         self.runs += kept.size
         self.raced_out += raced_out
+        self.first_scores.setdefault(key, as_scores(kept))
         return Evaluation(
             CandidateState.SCORED,
             fitness=float(kept.mean()),
             runs=kept.size,
             raced_out=raced_out,
-            run_scores=as_scores(kept),
             behaviour=self.pool.behaviours[nearest],
         )
 
@@ -198,7 +208,7 @@ class Simulation:
         if not self.settings.racing or not scored:
             return None
         weakest = self.selection.survivors(scored, self.settings.parents)[-1].candidate
-        return Race(history.first_run_scores(weakest))
+        return Race(self.first_scores[weakest.id])
 
 
 def raced(scores: np.ndarray, race: Race | None) -> tuple[np.ndarray, bool]:

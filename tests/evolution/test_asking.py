@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -54,6 +55,18 @@ def slowly():
 def test_what_is_answered_first_comes_first():
     given = [entry.id for entry, _ in ask(Script(DONE, t0=[slowly]), at_once=2)]
     assert given == ["0001", "0002", "0003", "0004", "0005", "0000"]
+
+
+def test_what_is_given_comes_first_and_nobody_is_asked_for_it():
+    own = Proposal("Own", "class Own: ...", "", "mine")
+    proposer = Script(DONE)
+    took = ask(proposer, [*PLANNED[:1], replace(PLANNED[1], given=own), *PLANNED[2:3]], answered=True)
+    assert [(entry.id, outcome.proposer) for entry, outcome in took] == [
+        ("0001", "mine"),
+        ("0000", "script"),
+        ("0002", "script"),
+    ]
+    assert proposer.asked == ["0", "2"]
 
 
 def test_more_may_be_asked_for_while_others_are_awaited():

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from llamea_tune.candidate import Behaviour
 from llamea_tune.evolution import loop
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
@@ -13,8 +14,11 @@ from llamea_tune.evolution.selection import SELECTIONS, needs_generations
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.proposals import Proposal
 from llamea_tune.runners.trace import RequestCounts
+from llamea_tune.scoring import space_scale
+from llamea_tune.scoring.behaviour import kept_run_scores
 from llamea_tune.scoring.scorecard import Scorecard, SpaceScore
 from llamea_tune.testing.proposer_contract import EXAMPLE_CODE
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SETTINGS = {"asked_at_once": 1, "max_candidates": 12, "offspring": 4, "parents": 2, "final_candidates": 4}
 
@@ -22,18 +26,21 @@ SETTINGS = {"asked_at_once": 1, "max_candidates": 12, "offspring": 4, "parents":
 class LuckyScorer:
     """Gives each program a quality of its own, and luck that differs between the stages; runs nothing."""
 
-    spaces = ("space",)
+    spaces = (synthetic_space(1, tune_params={"a": (1, 2, 3, 4), "b": (1, 2, 3)}, kept=1.0),)
+    scales = (space_scale(spaces[0]),)
 
     def score(self, contender, repeats=1, stage="train", on_progress=None, race=None):
         digest = hashlib.sha256(contender.code.encode()).digest()
         quality = np.random.default_rng(list(digest)).random()
         luck = np.random.default_rng([*digest, *stage.encode()]).normal(0.0, 0.3)
         score = float(quality + luck)
-        space = SpaceScore("space", score, (score, score), repeats, 1.0, RequestCounts())
-        runs = {"space": tuple((score + 0.01 * np.arange(6)).tolist())}
-        lost = race is not None and race.is_lost(runs)
+        name = self.scales[0].space
+        spaces = {name: SpaceScore(name, score, (score, score), repeats, 1.0, RequestCounts())}
+        ranks = tuple((max(0.0, 2.0 - score - 0.01 * number),) * 20 for number in range(6))
+        behaviour = {name: Behaviour((score,) * 10, ranks, 5.0, 0.0, 0.0, 0.0, 0.5, 1.0, 1.0, 0.5, None)}
+        lost = race is not None and race.is_lost(kept_run_scores(self.scales, behaviour))
         return Scorecard(
-            contender.label, score, (score, score), {"space": space}, runs=repeats, raced_out=lost, run_scores=runs
+            contender.label, score, (score, score), spaces, runs=repeats, raced_out=lost, behaviour=behaviour
         )
 
 

@@ -5,17 +5,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
+from llamea_tune.candidate import Behaviour, Candidate, CandidateState, Evaluation, Scored
 from llamea_tune.evolution.selection import SELECTIONS, Situation, by_fitness, make_selection, needs_generations
+from llamea_tune.evolution.selection.map_elites import traits
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import SettingsError
 
 REACH_ALL = ("epsilon-greedy", "map-elites")  # whose parents need not be survivors
 
 
-def scored(number, fitness, *, generation=0, parents=(), raced_out=False, **behaviour):
+def behaviour(near=0.3, travelled=2.0, repeated=0.0):
+    """As on a space on which ten measurements were made in a run."""
+    return Behaviour((0.5,) * 10, (), 10.0, 0.0, repeated, 0.0, near, 2.0, travelled, 0.5, None)
+
+
+def scored(number, fitness, *, generation=0, parents=(), raced_out=False, on=None):
     candidate = Candidate(f"{number:04d}", "A", f"{number}", "", "offline", "initial", generation, parents)
-    evaluation = Evaluation(CandidateState.SCORED, fitness=fitness, raced_out=raced_out, behaviour=behaviour)
+    evaluation = Evaluation(CandidateState.SCORED, fitness=fitness, raced_out=raced_out, behaviour=on or {})
     return Scored(candidate, evaluation)
 
 
@@ -32,7 +38,10 @@ def ids(entries):
 def histories(draw):
     fitnesses = draw(st.lists(st.floats(-5, 1), min_size=1, max_size=20))
     share = draw(st.lists(st.floats(0, 1), min_size=len(fitnesses), max_size=len(fitnesses)))
-    return [scored(n, fitness, generation=n // 5, exploitation=share[n]) for n, fitness in enumerate(fitnesses)]
+    return [
+        scored(n, fitness, generation=n // 5, on={"space": behaviour(near=share[n])})
+        for n, fitness in enumerate(fitnesses)
+    ]
 
 
 @pytest.mark.parametrize("name", SELECTIONS)
@@ -117,11 +126,18 @@ def test_islands_keep_apart_and_exchange():
 
 def test_the_archive_keeps_the_best_of_each_cell():
     archive = make_selection("map-elites")
-    calm, wild = {"exploitation": 0.9, "travel": 0.1}, {"exploitation": 0.1, "travel": 0.9}
-    entries = [scored(0, 0.5, **calm), scored(1, 0.9, **calm), scored(2, 0.1, **wild), scored(3, 0.2, **wild)]
+    calm = {"a": behaviour(near=0.9, travelled=1.1), "b": behaviour(near=0.8, travelled=1.3)}
+    wild = {"a": behaviour(near=0.1, travelled=3.9), "b": behaviour(near=None, travelled=None)}
+    entries = [scored(0, 0.5, on=calm), scored(1, 0.9, on=calm), scored(2, 0.1, on=wild), scored(3, 0.2, on=wild)]
     assert ids(archive.archive(entries).values()) == ["0001", "0003"]
     assert ids(archive.survivors(entries, 4)) == ["0001", "0003"]
     assert set(draws(archive, Situation(4, archive.survivors(entries, 1), entries))) == {"0001", "0003"}
+
+
+def test_traits_are_means_over_spaces():
+    found = traits({"a": behaviour(0.4, 2.0, 10.0), "b": behaviour(0.2, 1.0), "c": behaviour(None, None)})
+    assert found == pytest.approx({"exploitation": 0.3, "travel": 1.5, "repetition": 0.5 / 3})
+    assert traits({}) == traits({"a": behaviour(None, None)}) == {}
 
 
 @pytest.mark.parametrize(
