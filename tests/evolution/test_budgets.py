@@ -5,7 +5,7 @@ import threading
 
 import pytest
 from test_interrupted_loop import LuckyScorer, Varying
-from test_servers_that_fail import directly, outcome, server, undisturbed  # noqa: F401 (fixtures)
+from test_servers_that_fail import FEW_RUNS, directly, outcome, server, undisturbed  # noqa: F401 (fixtures)
 from writing_server import writes
 
 from llamea_tune.evolution import loop
@@ -136,7 +136,7 @@ def test_what_is_no_table_of_prices_is_refused(tmp_path, text):
 def test_budgets_stop_a_real_run_which_goes_on_to_the_same_end(cli, server, undisturbed, tmp_path):  # noqa: F811
     run = tmp_path / "run"
     server.answer = writes
-    start = ("--proposer", f"openai:tiny@{server.url}", "--seed", "3", "--asked-at-once", "2")
+    start = ("--proposer", f"openai:tiny@{server.url}", *FEW_RUNS, "--seed", "3", "--asked-at-once", "2")
     done = cli("evolve", "--run-dir", run, *start, "--max-llm-calls", "4")
     assert done.returncode == 0, done.stderr
     assert "stopped by --max-llm-calls after" in done.stderr

@@ -12,8 +12,8 @@ from llamea_tune.evolution.selection.scheme import Situation, by_fitness, drawn
 
 Cell = tuple[int, ...]
 
-EDGES = {"exploitation": (0.23, 0.25), "travel": (2.3, 3.1), "repetition": (0.05, 0.5)}
-"""Where each trait is cut into bins: the thirds of what NUMBER of the offline proposer's optimizers did on four bundled
+EDGES = {"exploitation": (0.22, 0.25), "travel": (2.3, 3.1), "repetition": (0.05, 0.5)}
+"""Where each trait is cut into bins: the thirds of what 47 of the offline proposer's optimizers did on four bundled
 spaces, which never repeated a request; for those that do, round numbers.
 """
 
