@@ -101,6 +101,7 @@ class CandidateState(StrEnum):
     SCORED = "scored"
     NO_PROPOSAL = "no_proposal"  # the proposer gave nothing usable
     DUPLICATE = "duplicate"  # the same program as one that was scored before
+    NOT_NOVEL = "not_novel"  # too much like a program that was judged before; it was not run
     REJECTED = "rejected"  # its code breaks the contract
     FAILED = "failed"  # it raised an error
     TIMED_OUT = "timed_out"  # it ran past the wall-clock or CPU-time limit
@@ -170,6 +171,8 @@ class Evaluation:
         own_compute_ms: The candidate's own compute per measurement it paid for, in milliseconds.
         notes: Counts worth knowing, such as invalid or repeated requests.
         failure: Where it failed, where that is known.
+        runs: Runs that it took; 0 where nothing was run, or where the log is of an earlier version.
+        raced_out: Whether it was dropped after few runs, being clearly behind: fitness and interval are of those runs.
         behaviour: How the runs went by the name of the search space; empty where that was not looked at.
     """
 
@@ -182,6 +185,8 @@ class Evaluation:
     own_compute_ms: float | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     failure: Failure | None = None
+    runs: int = 0
+    raced_out: bool = False
     behaviour: Mapping[str, Behaviour] = field(default_factory=dict)
 
 

@@ -48,14 +48,22 @@ for command in (evolve, resume, benchmark, tune, advise, export, report, spaces,
     command.register(app)
 
 
-_OPTIONS = {"wall_s": "--timeout", "named_s": "--timeout", "sample": "--live-sample", "budget_s": "--live-budget"}
+_OPTIONS = {
+    "selection_options": "--selection-option",
+    "wall_s": "--timeout",
+    "named_s": "--timeout",
+    "sample": "--live-sample",
+    "budget_s": "--live-budget",
+}
 
 
 def with_options(error: LlameaTuneError) -> str:
     """The message of an error, with options in the place of the settings that it names."""
     message = str(error)
     for name in error.fields:
-        option = _OPTIONS.get(name) or "--" + name.removesuffix("_s").replace(".", "-").replace("_", "-")
+        option = _OPTIONS.get(name) or "--" + name.removeprefix("budgets.").removesuffix("_s").replace(
+            ".", "-"
+        ).replace("_", "-")
         message = re.sub(rf"(?<![\w./-]){re.escape(name)}\b(=True)?", option, message)
     return message
 

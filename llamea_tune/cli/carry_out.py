@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from llamea_tune.cli.console import duration, err, fail, out, print_json
+from llamea_tune.wording import counted
 
 if TYPE_CHECKING:
     from llamea_tune.evolution.events import Observer
     from llamea_tune.evolution.leaderboard import Leaderboard
     from llamea_tune.evolution.run_directory import RunDirectory
+    from llamea_tune.evolution.settings import Settings
 
 
 def carry_out_visibly(carry_out: Callable[[Observer], Leaderboard], *, quiet: bool, as_json: bool) -> None:
@@ -29,6 +31,7 @@ def carry_out_visibly(carry_out: Callable[[Observer], Leaderboard], *, quiet: bo
         ProposerError: Asking for candidates is no use, at least for now.
         typer.Exit: No candidate could be scored; the commonest reason is on screen by then.
     """
+    from llamea_tune.cli.costs import go_on_options, option_of, spending
     from llamea_tune.cli.progress import RunProgress
     from llamea_tune.cli.tables import print_leaderboard, tuning_table
     from llamea_tune.evolution.run_directory import RunDirectory
@@ -50,24 +53,41 @@ def carry_out_visibly(carry_out: Callable[[Observer], Leaderboard], *, quiet: bo
         raise ProposerError(f"{str(problem).removesuffix('.')}; llamea-tune resume {path} asks again") from problem
     assert board.run is not None
     run, settings, path = RunDirectory(board.run), progress.settings, shlex.quote(str(board.run))
-    tunings = run.tunings()
     if as_json:
-        tuned = {"tuning": [tuning.summary() for tuning in tunings.values()]} if settings.hpo_trials else {}
-        print_json({"run": str(run.path), **board.to_json(), **tuned})
+        print_json(_as_json(board, run, settings))
     else:
         print_leaderboard(board)
         if settings.hpo_trials:
-            out.print(tuning_table(tunings, settings.hpo_runs))
+            out.print(tuning_table(run.tunings(), settings.hpo_runs))
         if not quiet:
-            err.print(f"took {duration(progress.elapsed_s)}; everything is in {path}", soft_wrap=True)
+            asked = "" if board.spent is None else spending(board.spent)
+            err.print(f"{asked}took {duration(progress.elapsed_s)}; everything is in {path}", soft_wrap=True)
+    if board.used_up is not None:
+        stopped = f"stopped by {option_of(board.used_up)} after {counted(board.n_candidates, 'candidate')}"
+        go_on = f"llamea-tune resume {path} {go_on_options(board.used_up, settings.budgets)}"
+        err.print(f"{stopped}. Go on with more, such as:\n\n    {go_on}\n", soft_wrap=True)
     winner = board.winner
     if winner is None:
+        if board.used_up is not None:
+            return
         fail(_why_none(run, board))
         raise typer.Exit(1)
     if as_json:
         return
     out.print("\nto export the winner as a Kernel Tuner strategy:\n")
     out.print(f"    llamea-tune export {path} --candidate {winner.candidate} --name my_strategy\n", soft_wrap=True)
+
+
+def _as_json(board: Leaderboard, run: RunDirectory, settings: Settings) -> dict[str, Any]:
+    """The outcome as JSON data: the leaderboard, what was spent, and what tuning did."""
+    tunings = run.tunings().values() if settings.hpo_trials else ()
+    return {
+        "run": str(run.path),
+        **board.to_json(),
+        **({"tuning": [tuning.summary() for tuning in tunings]} if settings.hpo_trials else {}),
+        "used_up": board.used_up,
+        "spent": None if board.spent is None else board.spent.to_json(),
+    }
 
 
 def _why_none(run: RunDirectory, board: Leaderboard) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from llamea_tune.cli import live, llm_options, options
+from llamea_tune.cli import budget_options, live, llm_options, options
 from llamea_tune.cli.carry_out import carry_out_visibly
 
 _HELP = """
@@ -22,6 +22,8 @@ Without arguments it uses four of the bundled spaces and the offline proposer, a
   llamea-tune evolve --spaces caches/ --proposer openai:gpt-4o --max-candidates 100
 
   llamea-tune evolve --hpo-trials 30 --hpo-runs 5000
+
+  llamea-tune evolve --proposer openai:gpt-4o --max-candidates 500 --prices prices.toml --max-cost 5 --max-hours 8
 
   llamea-tune evolve --proposer openai:qwen3@http://localhost:8000/v1 --llm-timeout 900 --llm-parameter max_tokens=8000
 
@@ -59,7 +61,47 @@ def evolve(
     max_candidates: Annotated[int, typer.Option(help="Candidates to propose in all.")] = 24,
     parents: Annotated[int, typer.Option(help="Candidates that survive each generation.")] = 4,
     offspring: Annotated[int, typer.Option(help="Candidates proposed in each generation.")] = 12,
-    selection: Annotated[str, typer.Option(help="Selection scheme: plus or epsilon-greedy.")] = "plus",
+    selection: Annotated[
+        str,
+        typer.Option(
+            help="Selection scheme: plus, comma, tournament, roulette, islands, map-elites or epsilon-greedy."
+        ),
+    ] = "plus",
+    selection_option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER",
+            help="Option of the selection scheme, such as islands=3; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="How often epsilon-greedy goes back to any earlier attempt, 0 to 1; it does so with 0.25 by default.",
+            show_default=False,
+        ),
+    ] = None,
+    operator_choice: Annotated[
+        Literal["weights", "bandit"],
+        typer.Option(help="How mutation operators are chosen: by fixed weights, or by a bandit that learns."),
+    ] = "weights",
+    novelty: Annotated[
+        float | None,
+        typer.Option(
+            help="Refuse candidates without a run from this similarity to an earlier one on, such as 0.95.",
+            show_default=False,
+        ),
+    ] = None,
+    steady_state: Annotated[
+        bool,
+        typer.Option(
+            "--steady-state/--generations", help="Plan the next candidate as soon as one is judged, or in generations."
+        ),
+    ] = False,
+    racing: Annotated[
+        bool, typer.Option(help="Drop candidates after few runs that are clearly behind the weakest survivor.")
+    ] = False,
     repeats: Annotated[int, typer.Option(help="Runs per space when a candidate is first scored.")] = 6,
     confirm_repeats: Annotated[int, typer.Option(help="Runs per space, on fresh seeds, before one is kept.")] = 12,
     final_repeats: Annotated[int, typer.Option(help="Runs per space for the leaderboard, on fresh seeds.")] = 25,
@@ -108,6 +150,12 @@ def evolve(
         int, typer.Option(help="Trials to tune the hyperparameters of each survivor with; 0 tunes none.")
     ] = 0,
     hpo_runs: Annotated[int, typer.Option(help="Runs that this tuning may take in all.")] = 2000,
+    max_llm_calls: budget_options.MaxLLMCalls = None,
+    max_tokens: budget_options.MaxTokens = None,
+    max_cost: budget_options.MaxCost = None,
+    max_hours: budget_options.MaxHours = None,
+    max_runs: budget_options.MaxRuns = None,
+    prices: budget_options.PricesFile = None,
     timeout: options.Timeout = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 1,
     baseline: options.Baseline = "exact",
@@ -131,6 +179,12 @@ def evolve(
         parents=parents,
         offspring=offspring,
         selection=selection,
+        selection_options=selection_options(selection_option, epsilon),
+        operator_choice=operator_choice,
+        novelty=novelty,
+        steady_state=steady_state,
+        racing=racing,
+        budgets=budget_options.budgets(max_llm_calls, max_tokens, max_cost, max_hours, max_runs, prices),
         repeats=repeats,
         confirm_repeats=confirm_repeats,
         final_repeats=final_repeats,
@@ -182,3 +236,22 @@ def evolve(
         quiet=quiet,
         as_json=as_json,
     )
+
+
+def selection_options(named: list[str] | None, epsilon: float | None) -> dict[str, float]:
+    """The options of the selection scheme.
+
+    Raises:
+        SettingsError: One is not of the form NAME=NUMBER.
+    """
+    from llamea_tune.exceptions import SettingsError
+
+    given = {} if epsilon is None else {"epsilon": epsilon}
+    for text in named or []:
+        name, _, value = text.partition("=")
+        try:
+            given[name.strip()] = float(value)
+        except ValueError:
+            message = f"--selection-option is {text!r}; give a name and a number, such as islands=3."
+            raise SettingsError(message) from None
+    return given

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from llamea_tune.candidate import CandidateState, Scored
 from llamea_tune.cli.console import duration, err, escape
+from llamea_tune.cli.costs import costs, option_of
 from llamea_tune.cli.live_bar import LiveBar
 from llamea_tune.cli.tables import tuning_line
+from llamea_tune.evolution.budgets import Spent
 from llamea_tune.evolution.events import (
     CandidateConfirmed,
     CandidateJudged,
@@ -18,6 +20,7 @@ from llamea_tune.evolution.events import (
     GenerationStarted,
     RunsDone,
     RunStarted,
+    SearchStopped,
 )
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.llm.language_model import Waiting
@@ -36,31 +39,27 @@ class RunProgress(LiveBar):
         self._n_spaces = 1
         self._fitness: dict[str, float] = {}
         self._waits_until: dict[str, float] = {}
+        self._unpriced: set[str] = set()
         self._last = time.monotonic()
         self._seconds_each: float | None = None
 
     def __call__(self, event: Event) -> None:
         """Take note of an event."""
         match event:
-            case RunStarted(run, settings, spaces, n_judged, told):
-                self.run, self.settings, self._n_spaces = run, settings, len(spaces)
-                self.show(total=settings.max_candidates, completed=n_judged)
-                if not (self.quiet or n_judged):
-                    names = escape(", ".join(spaces))
-                    err.print(f"run directory: [bold]{escape(str(run))}[/]   spaces: {names}", soft_wrap=True)
-                    for line in told:
-                        err.print(escape(line), soft_wrap=True)
+            case RunStarted():
+                self._show_start(event)
             case GenerationStarted(generation, generations, asked):
                 stage = f"generation {generation + 1}/{generations}"
                 self.show(stage=stage, now=f"asking for {counted(asked, 'candidate')}")
                 self._last = time.monotonic()
             case RunsDone(label, done, total):
                 self.show(now=escape(f"{label}: {done}/{total} runs"))
-            case CandidateJudged(scored, n_judged, n_candidates):
+            case CandidateJudged(scored, n_judged, n_candidates, spent):
                 self._note(scored)
+                self._show_unpriced(spent)
                 self._learn_pace()
                 left = self._time_left(n_candidates - n_judged)
-                self.show(completed=n_judged, left=left, so_far=self._best(), now="")
+                self.show(completed=n_judged, left=left, so_far=self._best() + costs(spent), now="")
                 if not self.quiet:
                     err.print(_outcome(scored), soft_wrap=True)
             case CandidateConfirmed(scored):
@@ -71,10 +70,22 @@ class RunProgress(LiveBar):
                     err.print(tuning_line(tuning), soft_wrap=True)
             case Waiting():
                 self._show_wait(event)
+            case SearchStopped(budget, n_judged):
+                self.line(f"stopped by {option_of(budget)} after {counted(n_judged, 'candidate')}", in_any_case=True)
             case FinalStarted(contenders):
                 now = f"{counted(contenders, 'contender')} on fresh seeds"
                 self.show(stage="leaderboard", now=now, left=self._time_left(0))
                 self.line(f"making the leaderboard: {now}", in_any_case=True)
+
+    def _show_start(self, start: RunStarted) -> None:
+        """Say where the run is kept, and what is known beforehand, where it is not gone on with."""
+        self.run, self.settings, self._n_spaces = start.run, start.settings, len(start.spaces)
+        self.show(total=start.settings.max_candidates, completed=start.n_judged)
+        if not (self.quiet or start.n_judged):
+            names = escape(", ".join(start.spaces))
+            err.print(f"run directory: [bold]{escape(str(start.run))}[/]   spaces: {names}", soft_wrap=True)
+            for line in start.told:
+                err.print(escape(line), soft_wrap=True)
 
     def _show_wait(self, wait: Waiting) -> None:
         """Say what is waited for, once where several prompts wait for the same."""
@@ -82,6 +93,13 @@ class RunProgress(LiveBar):
         if not self.quiet and now >= self._waits_until.get(wait.reason, now):
             self._waits_until[wait.reason] = now + wait.seconds
             err.print(f"waiting {duration(max(1.0, wait.seconds))}: {escape(wait.reason)}", soft_wrap=True)
+
+    def _show_unpriced(self, spent: Spent) -> None:
+        """Say once of each language model that its price is not known."""
+        for llm in spent.unpriced:
+            if llm not in self._unpriced and not self.quiet:
+                err.print(f"no price is known for {escape(llm)}: its tokens are counted, not its cost", soft_wrap=True)
+            self._unpriced.add(llm)
 
     def _note(self, scored: Scored) -> None:
         fitness = scored.evaluation.fitness
@@ -116,5 +134,6 @@ def _outcome(scored: Scored) -> str:
     candidate, evaluation = scored.candidate, scored.evaluation
     who = escape(f"{candidate.id} {candidate.operator:<9} {candidate.class_name}")
     if evaluation.state is CandidateState.SCORED and evaluation.fitness is not None:
-        return f"{who}  [bold]{evaluation.fitness:.3f}[/]"
+        dropped = f" [dim]dropped after {counted(evaluation.runs, 'run')}[/]" if evaluation.raced_out else ""
+        return f"{who}  [bold]{evaluation.fitness:.3f}[/]{dropped}"
     return f"{who}  [yellow]{evaluation.state}[/] [dim]{escape(evaluation.reason)}[/]"

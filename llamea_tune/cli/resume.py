@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from llamea_tune.cli import live, llm_options, options
+from llamea_tune.cli import budget_options, live, llm_options, options
 from llamea_tune.cli.carry_out import carry_out_visibly
 
 _HELP = """
@@ -15,13 +15,16 @@ Go on with a run that was interrupted, from where its logs end.
 
 Nothing that was done is done again; the outcome is that of a run without the interruption. With
 --max-candidates it goes on to more candidates, also where it had come to its end; what --hpo-runs allows
-grows with them. How a language model is asked is kept in the run; what is given here changes it from here on.
+grows with them. Budgets are in all, what was spent before included. How a language model is asked is kept in the
+run; what is given here changes it from here on.
 
 [bold]Examples[/]
 
   llamea-tune resume runs/20260131-140503
 
   llamea-tune resume runs/20260131-140503 --max-candidates 96
+
+  llamea-tune resume runs/20260131-140503 --max-cost 10
 
   llamea-tune resume runs/20260131-140503 --llm-timeout 900 --llm-max-retries 20
 """
@@ -46,6 +49,12 @@ def resume(
     llm_max_wait: llm_options.MaxWait = None,
     llm_api_key_env: llm_options.KeyEnv = None,
     llm_parameter: llm_options.Parameters = None,
+    max_llm_calls: budget_options.MaxLLMCalls = None,
+    max_tokens: budget_options.MaxTokens = None,
+    max_cost: budget_options.MaxCost = None,
+    max_hours: budget_options.MaxHours = None,
+    max_runs: budget_options.MaxRuns = None,
+    prices: budget_options.PricesFile = None,
     jobs: options.Jobs = None,
     executor: options.Executor = "local",
     allow_weak_sandbox: options.AllowWeakSandbox = False,
@@ -58,11 +67,13 @@ def resume(
     llm = llm_options.llm_options(
         llm_timeout, llm_answer_timeout, llm_max_retries, llm_max_wait, llm_api_key_env, llm_parameter
     )
+    budgets = budget_options.budgets(max_llm_calls, max_tokens, max_cost, max_hours, max_runs, prices)
     carry_out_visibly(
         lambda observe: go_on(
             run,
             max_candidates=max_candidates,
             llm=llm,
+            budgets=budgets,
             jobs=jobs,
             executor=executor,
             allow_weak_sandbox=allow_weak_sandbox,

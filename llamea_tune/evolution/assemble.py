@@ -13,12 +13,14 @@ from typing import Any
 
 from llamea_tune import __version__
 from llamea_tune.evolution.briefing import Briefer
+from llamea_tune.evolution.budgets import Budgets
 from llamea_tune.evolution.descriptions import descriptions
 from llamea_tune.evolution.events import Observer, RunStarted, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
+from llamea_tune.evolution.ledger import Ledger
 from llamea_tune.evolution.loop import evolve
+from llamea_tune.evolution.proposers import check_budgets, named_proposer, opened_proposer
 from llamea_tune.evolution.provenance import prompts_hash
-from llamea_tune.evolution.recorded_llm import RecordedLLM
 from llamea_tune.evolution.references import references
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
@@ -27,17 +29,12 @@ from llamea_tune.evolution.tuning import make_tuner
 from llamea_tune.exceptions import RunDirectoryError, SettingsError
 from llamea_tune.execution import Executor
 from llamea_tune.llm.asking_options import LLMOptions
-from llamea_tune.llm.mixed import ByRole
-from llamea_tune.llm.registry import make_llm
 from llamea_tune.priors import with_priors
-from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
-from llamea_tune.proposals.team import SINGLE, TeamProposer, TryOut
+from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
 from llamea_tune.scoring import Scorer
 from llamea_tune.spaces import Reading, RecordedSpace, Space, load_space
 from llamea_tune.wording import counted
-
-_OURS = (LLMProposer, TeamProposer)  # a proposer of a user's own that derives from them is left as it is
 
 
 def new_run(
@@ -137,29 +134,13 @@ def _loaded(record: Mapping[str, Any]) -> RecordedSpace:
     )
 
 
-def check_proposer(run: RunDirectory, proposer: Proposer | None) -> None:
-    """Refuse to go on with another proposer than before.
-
-    Args:
-        run: The run directory.
-        proposer: The proposer itself, None for what the run's settings name.
-
-    Raises:
-        SettingsError: The run was started with another one.
-    """
-    header = run.header()
-    before = header["settings"]["proposer"]
-    if proposer is None and header.get("own_proposer"):
-        raise SettingsError(
-            f"{run.path} was started in Python with a proposer of your own, {before!r}; "
-            "go on there, and hand it over again: llamea_tune.resume(run, proposer)"
-        )
-    if proposer is not None and proposer.name != before:
-        message = f"{run.path} was started with the proposer {before!r}, not {proposer.name!r}; go on with that one"
-        raise SettingsError(message)
-
-
-def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOptions) -> None:
+def change_settings(
+    run: RunDirectory,
+    *,
+    max_candidates: int | None,
+    llm: LLMOptions,
+    budgets: Budgets = Budgets(),  # noqa: B008 (frozen)
+) -> None:
     """Let a run go on with other settings, whether it has ended or not.
 
     Where its last generation was a full one, it then ends as a run that was started for as many candidates, and for as
@@ -169,6 +150,7 @@ def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOp
         run: The run directory.
         max_candidates: Candidates to propose in all, those that are there included; None for as many as before.
         llm: Those options of the language model that change.
+        budgets: Those budgets that change, in all, what is spent included.
 
     Raises:
         SettingsError: The run has more candidates already, or its proposer takes no such option.
@@ -185,6 +167,9 @@ def change_settings(run: RunDirectory, *, max_candidates: int | None, llm: LLMOp
                 message = f"max_candidates is {max_candidates}, but {run.path} has {there} already; raise it."
                 raise SettingsError(message, fields=("max_candidates",))
             settings = settings.with_max_candidates(max_candidates)
+        if budgets.given():
+            settings = settings.with_budgets(budgets)
+            check_budgets(settings, own=bool(header.get("own_proposer")))
         if llm.given():
             if header.get("own_proposer"):
                 raise SettingsError(
@@ -233,51 +218,16 @@ def _evolve(
     *,
     allow_weak_sandbox: bool,
 ) -> Leaderboard:
+    ledger = Ledger(run, settings.budgets)
     try_out = try_out_on(executor.spaces, allow_weak_sandbox=allow_weak_sandbox)
-    with _proposer(run, settings, own, observe, try_out) as proposer:
+    with opened_proposer(run, settings, own, observe, ledger, try_out) as proposer:
         scorer = Scorer(executor, repeats=settings.repeats, seed=settings.seed, baseline=settings.baseline)
         reads = own is not None or settings.proposer != OFFLINE
         described = descriptions(scorer, settings.information) if reads else []
         briefer = Briefer(settings, scorer.scales, references(run, settings, scorer)) if reads else None
         tuner = make_tuner(run, settings, scorer)
-        board = evolve(run, settings, proposer, scorer, described, observe, tuner, briefer)
+        board = evolve(run, settings, proposer, scorer, described, observe, tuner=tuner, briefer=briefer, ledger=ledger)
         return replace(board, run=run.path)
-
-
-def named_proposer(settings: Settings, observe: Observer = ignore) -> Proposer:
-    """The proposer that settings name, its team made up.
-
-    Raises:
-        ProposerError: It is not known, or cannot work.
-        SettingsError: It takes no such option, or is no language model and has a team.
-    """
-    options = settings.llm.given()
-    proposer = make_proposer(settings.proposer, observe, **options)
-    if settings.team == SINGLE:
-        return proposer
-    if not isinstance(proposer, LLMProposer):
-        raise SettingsError(
-            f"team is {settings.team!r}, but {settings.proposer} asks no language model", fields=("team",)
-        )
-    by_role = {role: make_llm(spec, observe, **options) for role, spec in settings.llm_by_role().items()}
-    return TeamProposer(ByRole(proposer.llm, by_role) if by_role else proposer.llm)
-
-
-@contextmanager
-def _proposer(
-    run: RunDirectory, settings: Settings, own: Proposer | None, observe: Observer, try_out: TryOut
-) -> Iterator[Proposer]:
-    """The run's proposer; a language model's answers go through the run's log, and none is waited for at the end."""
-    proposer = named_proposer(settings, observe) if own is None else own
-    if not isinstance(proposer, LLMProposer) or type(proposer) not in _OURS:
-        yield proposer
-        return
-    llm = RecordedLLM(proposer.llm, run.exchanges)
-    recorded = TeamProposer(llm, try_out) if isinstance(proposer, TeamProposer) else LLMProposer(llm)
-    try:
-        yield recorded
-    finally:
-        recorded.close()
 
 
 def _space_record(space: Space, reading: Reading) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from llamea_tune.candidate import Scored
+from llamea_tune.evolution.budgets import Spent
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.tuning_record import Tuning
 from llamea_tune.llm.language_model import Waiting
@@ -42,11 +43,12 @@ class GenerationStarted:
 
 @dataclass(frozen=True)
 class CandidateJudged:
-    """A candidate has its evaluation; `n_judged` of `n_candidates` have theirs."""
+    """A candidate has its evaluation; `n_judged` of `n_candidates` have theirs, and so much was spent by then."""
 
     scored: Scored
     n_judged: int
     n_candidates: int
+    spent: Spent
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,14 @@ class RunsDone:
 
 
 @dataclass(frozen=True)
+class SearchStopped:
+    """A budget, by the name of its limit, is used up after so many candidates; the leaderboard comes next."""
+
+    budget: str
+    n_judged: int
+
+
+@dataclass(frozen=True)
 class FinalStarted:
     """The leaderboard is being made, with this many contenders."""
 
@@ -86,6 +96,7 @@ Event = (
     | CandidateConfirmed
     | CandidateTuned
     | RunsDone
+    | SearchStopped
     | FinalStarted
     | Waiting
 )

@@ -4,18 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, HyperparameterValue, Scored
+from llamea_tune.candidate_code import fingerprint
+
+program_of = lru_cache(maxsize=4096)(fingerprint)
+"""What tells programs apart, kept, as the same code is asked about again and again."""
+
+
+COPIES = (CandidateState.DUPLICATE, CandidateState.NOT_NOVEL)
+
+
+def duplicate_of(earlier: str) -> Evaluation:
+    """The evaluation of a candidate whose program is that of another one."""
+    return Evaluation(CandidateState.DUPLICATE, f"the same program as candidate {earlier}, up to comments and layout")
 
 
 class History:
-    """Every judged candidate in order. Rebuilt from the run log; the loop adds to both at once."""
+    """Every judged candidate in order. Rebuilt from the run log; the loop adds to both at once.
+
+    Answers are judged as they come, but of several candidates with the same program the one with the smallest id counts,
+    and the others are its duplicates. So what a generation leaves behind does not depend on who answered first.
+    """
 
     def __init__(
         self, judged: Mapping[str, Scored] | None = None, confirmed: Mapping[str, Evaluation] | None = None
     ) -> None:
-        self._judged = dict(judged or {})
+        self._judged: dict[str, Scored] = {}
         self._confirmed = dict(confirmed or {})
+        self._first: dict[str, str] = {}
+        for key in sorted(judged or {}):
+            self.add((judged or {})[key])
 
     def __contains__(self, candidate_id: str) -> bool:
         return candidate_id in self._judged
@@ -33,7 +53,16 @@ class History:
 
     def add(self, scored: Scored) -> None:
         """Add a judged candidate."""
-        self._judged[scored.candidate.id] = scored
+        key = scored.candidate.id
+        self._judged[key] = scored
+        if not scored.candidate.code or scored.evaluation.state in COPIES:
+            return
+        program = program_of(scored.candidate.code)
+        other = self._first.get(program, key)
+        self._first[program] = min(key, other)
+        if other != key:
+            again = self._judged[max(key, other)]
+            self._judged[max(key, other)] = replace(again, evaluation=duplicate_of(min(key, other)))
 
     def confirm(self, candidate: Candidate, evaluation: Evaluation) -> None:
         """Replace the evaluation of a candidate by one on fresh seeds."""
@@ -59,6 +88,12 @@ class History:
         """The history as it was when `generation` was planned."""
         judged = {key: entry for key, entry in self._judged.items() if entry.candidate.generation < generation}
         return History(judged, {key: entry for key, entry in self._confirmed.items() if key in judged})
+
+    def programs(self) -> frozenset[str]:
+        """What tells the programs of all judged candidates apart, with their own and with tuned hyperparameters."""
+        candidates = [entry.candidate for entry in self._judged.values()]
+        codes = {code for candidate in candidates for code in (candidate.code, candidate.with_tuned_defaults().code)}
+        return frozenset(program_of(code) for code in codes - {""})
 
     def all(self) -> list[Scored]:
         """Every judged candidate with its latest evaluation, oldest first."""

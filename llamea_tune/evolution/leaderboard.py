@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from llamea_tune.evolution.budgets import Spent
 from llamea_tune.evolution.events import FinalStarted, Observer, RunsDone
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.judge import contender
@@ -50,12 +51,16 @@ class Leaderboard:
         repeats: Runs per space behind each.
         n_candidates: Candidates that the run had judged by then.
         run: The run directory, where it is known.
+        used_up: The budget that ended the search, by the name of its limit; None where it came to its end.
+        spent: What the run has spent, where that is known.
     """
 
     rows: tuple[Row, ...]
     repeats: int
     n_candidates: int
     run: Path | None = field(default=None, compare=False)
+    used_up: str | None = field(default=None, compare=False)
+    spent: Spent | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data. It holds no timings, so the same seed and replies give the same bytes."""

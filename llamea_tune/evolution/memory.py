@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from difflib import unified_diff
+from typing import NamedTuple
 
-from llamea_tune.candidate import Candidate, Scored
+from llamea_tune.candidate import Candidate, Evaluation, Scored
 from llamea_tune.evolution.history import History
 from llamea_tune.proposals.briefing import Attempt
 from llamea_tune.scoring import SpaceScale
@@ -19,23 +20,54 @@ _OTHER_PROGRAM = 0.5  # share of a parent's lines, from which on a child that la
 _HEADING = re.compile(r"\s*(?:def|class)\s+(?P<name>\w+)")
 
 
-def attempts(history: History, scales: Sequence[SpaceScale]) -> tuple[Attempt, ...]:
-    """All candidates of a history as attempts, oldest first.
+class Memory:
+    """Remembers attempts as well: what is told of a candidate is worked out again only if something about it is new."""
 
-    Args:
-        history: The candidates.
-        scales: Scale of each training space.
+    def __init__(self, scales: Sequence[SpaceScale]) -> None:
+        """Remember nothing yet.
+
+        Args:
+            scales: Scale of each training space.
+        """
+        self._scales = scales
+        self._known: dict[str, tuple[_Source, Attempt]] = {}
+
+    def attempts(self, history: History) -> tuple[Attempt, ...]:
+        """All candidates of a history as attempts, oldest first."""
+        return tuple(self._attempt(_source(entry, history)) for entry in history.all())
+
+    def _attempt(self, source: _Source) -> Attempt:
+        key = source.entry.candidate.id
+        known = self._known.get(key)
+        if known is None or known[0] != source:
+            self._known[key] = known = (source, _attempt(source, self._scales))
+        return known[1]
+
+
+class _Source(NamedTuple):
+    """What an attempt is told from.
+
+    Attributes:
+        entry: The candidate with its latest evaluation.
+        parent: Its first parent.
+        first: The first evaluations of both, which were on the same seeds.
     """
-    return tuple(_attempt(entry, history, scales) for entry in history.all())
+
+    entry: Scored
+    parent: Candidate | None
+    first: tuple[Evaluation, ...]
 
 
-def _attempt(entry: Scored, history: History, scales: Sequence[SpaceScale]) -> Attempt:
+def _source(entry: Scored, history: History) -> _Source:
+    known = [key for key in entry.candidate.parents[:1] if key in history]
+    parent = history[known[0]].candidate if known else None
+    return _Source(entry, parent, tuple(map(history.first_evaluation, (entry.candidate.id, *known))))
+
+
+def _attempt(source: _Source, scales: Sequence[SpaceScale]) -> Attempt:
+    entry, parent, first = source
     candidate, evaluation = entry.candidate, entry.evaluation
-    parent = history[candidate.parents[0]].candidate if candidate.parents and candidate.parents[0] in history else None
-    gain = None
-    if parent is not None:  # by the first evaluations, which were on the same seeds
-        first = (history.first_evaluation(key).behaviour for key in (candidate.id, parent.id))
-        gain = paired_gain(scales, *first)
+    gain = None if parent is None else paired_gain(scales, *(of.behaviour for of in first))
     removed, added = _lines(parent, candidate) if parent is not None and candidate.code else ((), ())
     return Attempt(
         id=candidate.id,

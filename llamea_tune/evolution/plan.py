@@ -1,6 +1,6 @@
-"""Plan a generation: which operator makes each candidate, from which parents.
+"""Plan candidates: which operator makes each, from which parents.
 
-The plan depends on the settings and on the history before the generation alone, so that a resumed run plans the same.
+A plan depends on the settings and on what it is given of the history alone, so that a resumed run plans the same.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from llamea_tune.candidate import Scored
+from llamea_tune.evolution.arms import choose_arm, make_arms
 from llamea_tune.evolution.history import History
-from llamea_tune.evolution.selection import Selection
+from llamea_tune.evolution.novelty import Novelty
+from llamea_tune.evolution.selection import Selection, Situation
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.starting import START, starting_proposals
 from llamea_tune.proposals.operators import OPERATORS, Operator
@@ -38,71 +40,81 @@ class PlannedCandidate:
     given: Proposal | None = None
 
 
+@dataclass(frozen=True)
+class Planner:
+    """Plans the candidates of one run.
+
+    Attributes:
+        settings: The run's settings.
+        selection: The selection scheme.
+        spaces: Descriptions of the training spaces.
+    """
+
+    settings: Settings
+    selection: Selection
+    spaces: Sequence[str]
+
+    def plan(self, numbers: Sequence[int], history: History) -> list[PlannedCandidate]:
+        """Plan candidates by their numbers in the run, all from the same history."""
+        scored, judged = history.scored(), history.all()
+        tried = tuple(entry.candidate.description for entry in judged if entry.candidate.description)
+        population = self.selection.survivors(scored, self.settings.parents) if scored else ()
+        seen = history.programs()
+        novelty = None if self.settings.novelty is None else Novelty(judged, self.settings.novelty)
+        planned = []
+        for number in numbers:
+            if number < len(self.settings.start_from):
+                planned.append(self._start(number))
+                continue
+            generation, position = divmod(number, self.settings.offspring)
+            rng = np.random.default_rng([self.settings.seed, generation, position])
+            operator, parents = self._choose(Situation(number, population, tuple(judged)), history.broken(), rng)
+            key = f"g{generation:03d}-{position:02d}-{operator.name}"
+            parents = tuple(replace(parent, candidate=parent.candidate.with_tuned_defaults()) for parent in parents)
+            seed = int(rng.integers(2**32))
+            task = ProposalTask(key, operator.name, parents, tuple(self.spaces), tried, seed, seen, novelty)
+            planned.append(PlannedCandidate(candidate_id(number), generation, task))
+        return planned
+
+    def _start(self, number: int) -> PlannedCandidate:
+        (proposal,) = starting_proposals([self.settings.start_from[number]])
+        task = ProposalTask(f"g000-{number:02d}-{START}", START, (), tuple(self.spaces))
+        return PlannedCandidate(candidate_id(number), 0, task, proposal)
+
+    def _choose(
+        self, situation: Situation, broken: Sequence[Scored], rng: np.random.Generator
+    ) -> tuple[Operator, tuple[Scored, ...]]:
+        """Choose operator and parents of one candidate; the first generation is made from nothing."""
+        if not situation.population or situation.number < self.settings.offspring:
+            return OPERATORS["initial"], ()
+        possible = {
+            operator.name: operator.weight
+            for operator in OPERATORS.values()
+            if operator.name != "initial"
+            and operator.n_parents <= len(situation.population)
+            and (broken or operator.name != "repair")
+        }
+        bandit = self.settings.operator_choice == "bandit"
+        arms = make_arms(possible, situation.judged if bandit else ())
+        operator = OPERATORS[choose_arm(arms, rng, bandit=bandit)]
+        if operator.name == "repair":
+            recent = broken[-RECENTLY_BROKEN:]
+            return operator, (recent[int(rng.integers(len(recent)))],)
+        return operator, self.selection.parents(situation, operator.n_parents, rng)
+
+
+def candidate_id(number: int) -> str:
+    """The id of a candidate by its number in the run, from 0."""
+    return f"{number:04d}"
+
+
 def generation_sizes(settings: Settings) -> list[int]:
     """Candidates in each generation: `offspring` each, the last one cut to what is left."""
     full, rest = divmod(settings.max_candidates, settings.offspring)
     return [settings.offspring] * full + ([rest] if rest else [])
 
 
-def plan_generation(
-    generation: int,
-    settings: Settings,
-    history: History,
-    selection: Selection,
-    spaces: Sequence[str],
-    seen: frozenset[str] = frozenset(),
-) -> list[PlannedCandidate]:
-    """Plan all candidates of a generation.
-
-    Args:
-        generation: Its number, from 0.
-        settings: The run's settings.
-        history: What was known before it.
-        selection: The selection scheme.
-        spaces: Descriptions of the training spaces.
-        seen: Fingerprints of the programs in the history.
-    """
+def numbers_of(generation: int, settings: Settings) -> range:
+    """Numbers of a generation's candidates in the run."""
     first = generation * settings.offspring
-    tried = tuple(entry.candidate.description for entry in history.all() if entry.candidate.description)
-    scored = history.scored()
-    population = selection.survivors(scored, settings.parents) if scored else ()
-    given = starting_proposals(settings.start_from) if generation == 0 else []
-    planned = [_start(number, proposal, spaces) for number, proposal in enumerate(given[: settings.max_candidates])]
-    for position in range(len(planned), generation_sizes(settings)[generation]):
-        rng = np.random.default_rng([settings.seed, generation, position])
-        operator, parents = _choose(population, scored, history.broken(), selection, rng)
-        key = f"g{generation:03d}-{position:02d}-{operator.name}"
-        parents = tuple(replace(parent, candidate=parent.candidate.with_tuned_defaults()) for parent in parents)
-        task = ProposalTask(key, operator.name, parents, tuple(spaces), tried, int(rng.integers(2**32)), seen)
-        planned.append(PlannedCandidate(f"{first + position:04d}", generation, task))
-    return planned
-
-
-def _start(number: int, proposal: Proposal, spaces: Sequence[str]) -> PlannedCandidate:
-    task = ProposalTask(f"g000-{number:02d}-{START}", START, (), tuple(spaces))
-    return PlannedCandidate(f"{number:04d}", 0, task, proposal)
-
-
-def _choose(
-    population: Sequence[Scored],
-    scored: Sequence[Scored],
-    broken: Sequence[Scored],
-    selection: Selection,
-    rng: np.random.Generator,
-) -> tuple[Operator, tuple[Scored, ...]]:
-    """Choose operator and parents of one candidate."""
-    if not population:
-        return OPERATORS["initial"], ()
-    possible = [
-        operator
-        for operator in OPERATORS.values()
-        if operator.name != "initial"
-        and operator.n_parents <= len(population)
-        and (broken or operator.name != "repair")
-    ]
-    weights = np.array([operator.weight for operator in possible])
-    operator = possible[int(rng.choice(len(possible), p=weights / weights.sum()))]
-    if operator.name == "repair":
-        recent = broken[-RECENTLY_BROKEN:]
-        return operator, (recent[int(rng.integers(len(recent)))],)
-    return operator, selection.parents(population, scored, operator.n_parents, rng)
+    return range(first, min(first + settings.offspring, settings.max_candidates))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from llamea_tune.evolution.ledger import Ledger
 from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.llm.exchanges import exchange_from_json, exchange_to_json
 from llamea_tune.llm.language_model import (
@@ -20,18 +21,20 @@ from llamea_tune.storage import Journal
 class RecordedLLM:
     """Logs every exchange, and answers a prompt that was answered before from the log: no answer is paid for twice."""
 
-    def __init__(self, llm: LanguageModel, journal: Journal) -> None:
+    def __init__(self, llm: LanguageModel, journal: Journal, ledger: Ledger | None = None) -> None:
         """Read what was answered before.
 
         Args:
             llm: Answers the prompts that are new.
             journal: The run's log of exchanges.
+            ledger: The run's ledger, where calls are to be counted and budgets kept.
 
         Raises:
             RunDirectoryError: The log is corrupt.
         """
         self._llm = llm
         self._journal = journal
+        self._ledger = ledger
         try:
             exchanges = [exchange_from_json(record) for record in journal.records()]
         except ValueError as err:
@@ -53,25 +56,34 @@ class RecordedLLM:
 
         Raises:
             Unanswered: No answer came, or none is waited for any more.
+            NotAsked: A budget of the run does not allow for another call.
         """
         known = self._answered.get(prompt)
         if known is not None:
             return known
+        if self._ledger is None:
+            return self._ask(prompt, [])
+        with self._ledger.call() as answers:
+            return self._ask(prompt, answers)
+
+    def _ask(self, prompt: Prompt, answers: list[Completion]) -> Completion:
+        """Ask, and log what was answered, which then goes into `answers`."""
         try:
             completion = self._llm.complete(prompt)
         except CompletionError as err:
-            self._log(prompt, unusable_completion(err, self._llm.name))
+            answers.append(self._log(prompt, unusable_completion(err, self._llm.name)))
             raise
-        self._log(prompt, completion)
+        answers.append(self._log(prompt, completion))
         return completion
 
-    def _log(self, prompt: Prompt, completion: Completion) -> None:
+    def _log(self, prompt: Prompt, completion: Completion) -> Completion:
         with self._lock:
             if self._closed:
                 raise Unanswered(f"{self._llm.name} is no longer waited for")
             self._journal.append(exchange_to_json(prompt, completion))
             if _is_answer(completion):
                 self._answered[prompt] = completion
+        return completion
 
     def close(self) -> None:
         """Stop waiting for answers, where the model behind it can be told so; nothing more is logged from then on."""

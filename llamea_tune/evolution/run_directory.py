@@ -1,12 +1,14 @@
 """The run directory: all state of a run, on disk, rebuilt from there and nowhere else.
 
 run.json            settings, versions, spaces with their hashes
-candidates.jsonl    one line for each candidate that was judged, each confirmation of one, each generation's tuning
+candidates.jsonl    one line for each candidate that was judged, each confirmation of one, each generation's tuning; in
+                    steady state also for each that was planned
 exchanges.jsonl     one line for each prompt and its answer
 candidates/         the code of every candidate
 references.json     how named strategies do on the spaces, where prompts show it
 studies/            the studies of hyperparameters, where any were tuned
 leaderboard.json    the outcome, once there is one
+clock.json          how long the run has taken
 lock                held by the process that works on the run
 """
 
@@ -17,6 +19,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -118,38 +121,54 @@ class RunDirectory:
         """Log the tuning of a generation's survivors."""
         self._candidates.append({"kind": "tuned", "candidates": [asdict(tuning) for tuning in tunings]})
 
-    def candidates(self) -> dict[str, Scored]:
-        """All judged candidates by id, in order, with their tuned hyperparameters but evaluated as first judged."""
-        tuned = {key: tuning.hyperparameters for key, tuning in self.tunings().items()}
+    def record_plan(self, candidate_id: str) -> None:
+        """Log that a candidate was planned, from what the log holds before that line."""
+        self._candidates.append({"kind": "planned", "id": candidate_id})
+
+    def planned(self) -> dict[str, int]:
+        """How many lines of the log each planned candidate was planned from, by id; empty without a steady state."""
+        return {record["id"]: lines for lines, record in enumerate(self.records()) if record.get("kind") == "planned"}
+
+    def records(self, lines: int | None = None) -> Iterator[dict[str, Any]]:
+        """The lines of the log of candidates, all or the first ones."""
+        return islice(self._candidates.records(), lines)
+
+    def candidates(self, lines: int | None = None) -> dict[str, Scored]:
+        """All judged candidates by id, with their tuned hyperparameters but evaluated as first judged.
+
+        Args:
+            lines: How many lines of the log to read; by default all. So in the two methods below.
+        """
+        tuned = {key: tuning.hyperparameters for key, tuning in self.tunings(lines).items()}
         return {
             scored.candidate.id: replace(
                 scored, candidate=scored.candidate.with_hyperparameters(tuned.get(scored.candidate.id, {}))
             )
-            for scored in self._judged()
+            for scored in self._judged(lines)
         }
 
-    def confirmations(self) -> dict[str, Evaluation]:
+    def confirmations(self, lines: int | None = None) -> dict[str, Evaluation]:
         """Evaluations on fresh seeds by candidate id, with tuned hyperparameters where those were kept."""
         confirmed = {
             record["id"]: evaluation_from_json(record["evaluation"])
-            for record in self._candidates.records()
+            for record in self.records(lines)
             if record.get("kind") == "confirmed"
         }
-        tuned = {key: tuning.evaluation for key, tuning in self.tunings().items()}
+        tuned = {key: tuning.evaluation for key, tuning in self.tunings(lines).items()}
         return confirmed | {key: evaluation for key, evaluation in tuned.items() if evaluation is not None}
 
-    def tunings(self) -> dict[str, Tuning]:
+    def tunings(self, lines: int | None = None) -> dict[str, Tuning]:
         """What tuning did to candidates, by id."""
         tunings = (
             Tuning.from_json(entry)
-            for record in self._candidates.records()
+            for record in self.records(lines)
             if record.get("kind") == "tuned"
             for entry in record["candidates"]
         )
         return {tuning.candidate: tuning for tuning in tunings}
 
-    def _judged(self) -> Iterator[Scored]:
-        for record in self._candidates.records():
+    def _judged(self, lines: int | None) -> Iterator[Scored]:
+        for record in self.records(lines):
             if record.get("kind") == "judged":
                 yield Scored(candidate_from_json(record["candidate"]), evaluation_from_json(record["evaluation"]))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
-from llamea_tune.evolution.selection import SELECTIONS
+from llamea_tune.evolution.budgets import Budgets
+from llamea_tune.evolution.selection import SELECTIONS, make_selection, needs_generations
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import Limits
 from llamea_tune.llm.asking_options import LLMOptions
@@ -21,6 +22,7 @@ _RENAMED = {
 }  # as earlier runs have them
 _CHOICES: Mapping[str, Collection[str]] = {
     "selection": SELECTIONS,
+    "operator_choice": ("weights", "bandit"),
     "baseline": BASELINES,
     "team": TEAMS,
     "information": get_args(InformationLevel),
@@ -37,6 +39,14 @@ class Settings:
         parents: Size of the population that survives each generation.
         offspring: Candidates proposed in each generation.
         selection: Name of the selection scheme.
+        selection_options: Its options by name, such as `{"epsilon": 0.1}`.
+        operator_choice: How mutation operators are chosen: by fixed `"weights"`, or by a `"bandit"` that learns which ones
+            bring candidates better than their parents.
+        novelty: Similarity to a program judged before, above 0 and below 1, from which on a candidate is refused without
+            a run; None refuses the same program only.
+        steady_state: Whether the next candidate is planned as soon as one is judged, not when its generation is over.
+        racing: Whether a candidate that is clearly behind the weakest survivor is dropped after few runs.
+        budgets: What the run may spend.
         repeats: Runs per space when a candidate is first scored.
         confirm_repeats: Runs per space, on fresh seeds, before a candidate is kept.
         final_repeats: Runs per space, on fresh seeds again, for the leaderboard.
@@ -67,6 +77,12 @@ class Settings:
     parents: int = 4
     offspring: int = 12
     selection: str = "plus"
+    selection_options: Mapping[str, float] = field(default_factory=dict)
+    operator_choice: Literal["weights", "bandit"] = "weights"
+    novelty: float | None = None
+    steady_state: bool = False
+    racing: bool = False
+    budgets: Budgets = field(default_factory=Budgets)
     repeats: int = 6
     confirm_repeats: int = 12
     final_repeats: int = 25
@@ -124,6 +140,13 @@ class Settings:
             if getattr(self, name) not in choices:
                 message = f"{name} is {getattr(self, name)!r}; choose one of: {', '.join(choices)}."
                 raise SettingsError(message, fields=(name,))
+        if self.novelty is not None and not 0.0 < self.novelty < 1.0:
+            message = f"novelty is {self.novelty:g}; it must lie between 0 and 1, such as 0.95."
+            raise SettingsError(message, fields=("novelty",))
+        make_selection(self.selection, self.selection_options)  # refuses what it does not take
+        if self.steady_state and needs_generations(self.selection):
+            message = f"selection {self.selection!r} needs generations, and steady_state=True has none; leave one of them out."
+            raise SettingsError(message, fields=("selection", "steady_state"))
 
     def llm_by_role(self) -> dict[str, str]:
         """Specifications of the language models that roles of a team have for themselves."""
@@ -134,6 +157,10 @@ class Settings:
         """The same settings for a run of another length; what tuning may take changes in proportion."""
         hpo_runs = round(self.hpo_runs * max_candidates / self.max_candidates)
         return replace(self, max_candidates=max_candidates, hpo_runs=hpo_runs)
+
+    def with_budgets(self, budgets: Budgets) -> Settings:
+        """The same settings with other budgets; those that are not given stay."""
+        return replace(self, budgets=replace(self.budgets, **budgets.given()))
 
     def with_llm(self, options: LLMOptions) -> Settings:
         """The same settings with other options of the language model; those that are not given stay."""

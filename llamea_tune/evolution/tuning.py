@@ -8,6 +8,7 @@ from llamea_tune.candidate import Candidate, CandidateState
 from llamea_tune.evolution.events import CandidateTuned, Observer, RunsDone
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.judge import Judge
+from llamea_tune.evolution.ledger import Ledger
 from llamea_tune.evolution.plan import generation_sizes
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.selection import Selection
@@ -37,6 +38,7 @@ def tune_survivors(
     selection: Selection,
     judge: Judge,
     tuner: LoopTuner,
+    ledger: Ledger,
     generation: int,
     observe: Observer,
 ) -> None:
@@ -51,8 +53,12 @@ def tune_survivors(
         selection: The selection scheme.
         judge: Confirms tuned candidates on the seeds that the survivors were confirmed on.
         tuner: Tunes them.
+        ledger: Counts the runs.
         generation: Number of the generation.
         observe: Told of the progress.
+
+    Raises:
+        BudgetUsedUp: A budget does not allow for the runs that tuning may take.
     """
     done = run.tunings()
     survivors = selection.survivors(history.scored(), settings.parents)
@@ -60,11 +66,13 @@ def tune_survivors(
     released = settings.hpo_runs * (generation + 1) // len(generation_sizes(settings))
     confirm_runs = settings.confirm_repeats * len(tuner.scorer.spaces)
     allowance = released - sum(tuning.all_runs for tuning in done.values()) - len(fresh) * confirm_runs
+    ledger.check(max(0, allowance) + len(fresh) * confirm_runs if fresh else 0)
     found = tuner.tune_all(fresh, max(0, allowance), lambda key, used: observe(RunsDone(f"{key} tuned", *used)))
     tunings = [_confirm(entry, fresh, history, judge, settings, confirm_runs) for entry in found]
     if not tunings:
         return
     run.record_tunings(tunings)
+    ledger.add_runs(sum(tuning.all_runs for tuning in tunings))
     for tuning in tunings:
         if tuning.evaluation is not None:
             history.tune(tuning.candidate, tuning.hyperparameters, tuning.evaluation)

@@ -8,16 +8,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from llamea_tune.evolution.assemble import (
-    carry_out,
-    change_settings,
-    check_proposer,
-    named_proposer,
-    new_run,
-    run_spaces,
-)
+from llamea_tune.evolution.assemble import carry_out, change_settings, new_run, run_spaces
+from llamea_tune.evolution.budgets import Budgets
 from llamea_tune.evolution.events import Observer, ignore
 from llamea_tune.evolution.leaderboard import Leaderboard
+from llamea_tune.evolution.proposers import check_budgets, check_proposer, named_proposer
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.starting import starting_proposals
@@ -32,6 +27,7 @@ from llamea_tune.scoring import space_budget
 from llamea_tune.spaces import Reading, Space
 
 AS_BEFORE = LLMOptions()
+NO_OTHER = Budgets()
 
 
 def evolve(
@@ -74,6 +70,7 @@ def evolve(
     chosen = replace(chosen, prior=resolved(chosen.prior))
     if own is not None and chosen.llm.given():
         raise SettingsError("llm is for proposers that are named; set up one's own instead", fields=("llm",))
+    check_budgets(chosen, own=own is not None)
     for strategy in (*chosen.final_strategies, *chosen.reference_strategies):
         make_contender(strategy)  # refuses what it does not know now, rather than after the evolution
     starting_proposals(chosen.start_from)
@@ -101,6 +98,7 @@ def resume(
     spaces: Sequence[Space] | None = None,
     max_candidates: int | None = None,
     llm: LLMOptions = AS_BEFORE,
+    budgets: Budgets = NO_OTHER,
     jobs: int | None = None,
     executor: str = LOCAL,
     allow_weak_sandbox: bool = False,
@@ -115,6 +113,7 @@ def resume(
         spaces: The training spaces, where they cannot be loaded again from where they came from.
         max_candidates: Candidates to propose in all; by default as many as before.
         llm: Options of the language model that change.
+        budgets: Budgets that change; they are in all, what was spent before included.
         jobs: Runs at the same time; by default one per core, of all machines that the executor has.
         executor: What makes the runs: `"local"`, `"ray"` or `"ray:HOST:PORT"` for a cluster, or what another package adds.
         allow_weak_sandbox: Whether to run candidates where the sandbox is below its stated minimum.
@@ -127,8 +126,8 @@ def resume(
     directory = RunDirectory.open_existing(Path(run))
     check_proposer(directory, proposer)
     with run_spaces(directory, on_sampled, spaces) as opened:
-        if max_candidates is not None or llm.given():
-            change_settings(directory, max_candidates=max_candidates, llm=llm)
+        if max_candidates is not None or llm.given() or budgets.given():
+            change_settings(directory, max_candidates=max_candidates, llm=llm, budgets=budgets)
         limits = Settings.from_json(directory.header()["settings"]).limits
         with make_executor(executor, opened, jobs=jobs, limits=limits, allow_weak=allow_weak_sandbox) as maker:
             return carry_out(

@@ -5,13 +5,13 @@ survives on fresh seeds, `importances` which hyperparameters mattered.
 """
 
 from llamea_tune.hpo.importances import importances
-from llamea_tune.hpo.objective import FLOOR, run_score
 from llamea_tune.hpo.rescoring import Rescored, rescore
 from llamea_tune.hpo.samplers import SAMPLERS
 from llamea_tune.hpo.search_ranges import candidate_ranges, derive_range
 from llamea_tune.hpo.study import StudyResult, StudySettings, TrialDone, tune
 from llamea_tune.hpo.trial import TrialOutcome, TrialRecord
 from llamea_tune.hpo.tunable import TunableContender, make_tunable, tunable_candidate, tunable_strategy
+from llamea_tune.scoring.run_score import FLOOR, run_score
 
 __all__ = [
     "FLOOR",

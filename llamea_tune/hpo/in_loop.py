@@ -12,8 +12,8 @@ from llamea_tune.execution import SandboxedCandidate
 from llamea_tune.hpo.ordered_runs import ordered_runs
 from llamea_tune.hpo.samplers import make_sampler
 from llamea_tune.hpo.storage import StudyDirectory
-from llamea_tune.hpo.study import StudyResult, make_pruner, opened_study
-from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, make_trial, trial_steps
+from llamea_tune.hpo.study import StudyResult, opened_study
+from llamea_tune.hpo.trial import TrialOutcome, TrialRecord, make_trial, race_from, trial_steps
 from llamea_tune.hpo.tunable import TunableContender, tunable_candidate
 from llamea_tune.scoring.scorer import Scorer
 from llamea_tune.scoring.seeds import run_seed
@@ -110,17 +110,17 @@ class LoopTuner:
         runs = ordered_runs(tunable.contender, self.scorer.spaces, self.scorer.scales, self.repeats, self.seed)
         if allowance < min(self.trials, FEWEST_TRIALS) * len(runs):
             return TunedCandidate(key, {}, None, None, 0, 0)
-        store, pruner = StudyDirectory(self.folder / key), make_pruner(True, len(self.scorer.spaces))
         header = {"candidate": key, "seed": self.seed, "pairs": len(runs)}
+        since = race_from(len(self.scorer.spaces))
         records: list[TrialRecord] = []
         used = 0
-        with opened_study(store, header, tunable.defaults, pruner) as (study, made):
+        with opened_study(StudyDirectory(self.folder / key), header, tunable.defaults) as (study, made):
             for slot in range(self.trials):
                 if used + len(runs) > allowance:
                     break
                 if slot not in made:
                     study.sampler = make_sampler("tpe", run_seed(self.seed, f"sampler of {key}", slot))
-                    steps = trial_steps(study, tunable, runs, self.scorer.scales, slot, self._chunks())
+                    steps = trial_steps(study, tunable, runs, self.scorer.scales, slot, self._chunks(), since)
                     made[slot] = make_trial(self.scorer.executor, steps)
                 records.append(made[slot])
                 used += made[slot].runs

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from llamea_tune.hpo.objective import FLOOR, run_score
 from llamea_tune.hpo.study import StudyResult
 from llamea_tune.hpo.trial import TrialOutcome, TrialRecord
 from llamea_tune.hpo.tunable import TunableContender, Values
 from llamea_tune.runners.trace import RunResult
 from llamea_tune.scoring.aggregate import scorecard
 from llamea_tune.scoring.compare import Comparison, compare
+from llamea_tune.scoring.run_score import FLOOR, run_score
 from llamea_tune.scoring.score import SpaceScale
 from llamea_tune.scoring.scorecard import Scorecard
 from llamea_tune.scoring.scorer import Progress, Scorer

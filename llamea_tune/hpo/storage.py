@@ -21,7 +21,6 @@ from llamea_tune.storage import append, repair, write_text
 
 if TYPE_CHECKING:
     from optuna import Study
-    from optuna.pruners import BasePruner
 
 FORMAT = 1
 STUDY_NAME = "llamea-tune"
@@ -80,14 +79,14 @@ class StudyDirectory:
             message = f"{self.path} cannot be used for a study ({err.strerror or err}); choose another directory."
             raise RunDirectoryError(message) from err
 
-    def load(self, pruner: BasePruner | None = None) -> Study:
+    def load(self) -> Study:
         """Optuna's study; every process that takes part needs its own."""
         module = optuna()
         study: Study = module.create_study(
             storage=module.storages.JournalStorage(_Journal(self.journal)),
             study_name=STUDY_NAME,
             direction="maximize",
-            pruner=pruner or module.pruners.NopPruner(),
+            pruner=module.pruners.NopPruner(),  # trials are stopped by a race of our own
             load_if_exists=True,
         )
         return study

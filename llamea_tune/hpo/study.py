@@ -15,7 +15,7 @@ from llamea_tune.execution import Executor, Limits, NamedStrategy
 from llamea_tune.hpo.ordered_runs import ordered_runs
 from llamea_tune.hpo.samplers import SAMPLERS, make_sampler, optuna
 from llamea_tune.hpo.storage import StudyDirectory, fail_interrupted
-from llamea_tune.hpo.trial import Steps, TrialOutcome, TrialRecord, make_trials, record_of, trial_steps
+from llamea_tune.hpo.trial import Steps, TrialOutcome, TrialRecord, make_trials, race_from, record_of, trial_steps
 from llamea_tune.hpo.tunable import TunableContender
 from llamea_tune.scoring.score import SpaceScale, space_scale
 from llamea_tune.scoring.seeds import run_seed
@@ -23,14 +23,6 @@ from llamea_tune.spaces.space import Space
 
 if TYPE_CHECKING:
     from optuna import Study
-    from optuna.pruners import BasePruner
-
-P_THRESHOLD = 0.4
-"""Largest p-value with which a trial counts as worse than the best one.
-
-It is high because a trial must be behind by the mean as well, and because single runs are so noisy: what it would take to
-be sure is better spent on other trials. `benchmarks/hpo.py` shows what that saves, and what it costs.
-"""
 
 
 @dataclass(frozen=True)
@@ -155,13 +147,13 @@ def tune(
     scales = scales or [space_scale(space, settings.baseline) for space in spaces]
     runs = ordered_runs(tunable.contender, spaces, scales, settings.repeats, settings.seed)
     store = StudyDirectory(directory)
-    pruner = make_pruner(settings.prune, len(spaces))
-    with opened_study(store, _header(tunable, spaces, settings), tunable.defaults, pruner) as (study, made):
+    with opened_study(store, _header(tunable, spaces, settings), tunable.defaults) as (study, made):
         missing = [slot for slot in range(settings.trials) if slot not in made]
+        since = race_from(len(spaces)) if settings.prune else None
 
         def steps(slot: int) -> Steps:
             study.sampler = make_sampler(settings.sampler, run_seed(settings.seed, "sampler", slot))
-            return (yield from trial_steps(study, tunable, runs, scales, slot))
+            return (yield from trial_steps(study, tunable, runs, scales, slot, race_from=since))
 
         with closing(make_trials(executor, map(steps, missing))) as trials:
             for done, record in enumerate(trials, start=settings.trials - len(missing) + 1):
@@ -171,18 +163,9 @@ def tune(
         return StudyResult.of(map(record_of, _finished_trials(study)), tunable.defaults, len(runs))
 
 
-def make_pruner(prune: bool, n_spaces: int) -> BasePruner:
-    """The pruner of a study: it looks once every space has had its turn."""
-    pruners = optuna().pruners
-    pruner: BasePruner = pruners.NopPruner()
-    if prune:
-        pruner = pruners.WilcoxonPruner(p_threshold=P_THRESHOLD, n_startup_steps=max(4, n_spaces))
-    return pruner
-
-
 @contextmanager
 def opened_study(
-    store: StudyDirectory, header: Mapping[str, Any], defaults: Mapping[str, HyperparameterValue], pruner: BasePruner
+    store: StudyDirectory, header: Mapping[str, Any], defaults: Mapping[str, HyperparameterValue]
 ) -> Iterator[tuple[Study, dict[int, TrialRecord]]]:
     """Hold a study that is ready to begin with the defaults, or to go on after an interruption.
 
@@ -190,13 +173,12 @@ def opened_study(
         store: Its directory.
         header: See `StudyDirectory.opened`.
         defaults: The defaults of what is tuned.
-        pruner: The study's.
 
     Yields:
         The study, and its trials that are over by their slots.
     """
     with store.opened(header), warnings.catch_warnings(action="ignore"):
-        study = store.load(pruner)
+        study = store.load()
         fail_interrupted(study)
         made = {trial.user_attrs["slot"]: record_of(trial) for trial in _finished_trials(study)}
         if not any(trial.values == defaults for trial in made.values()):

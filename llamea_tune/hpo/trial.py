@@ -11,14 +11,28 @@ from typing import TYPE_CHECKING, Any
 
 from llamea_tune.candidate import HyperparameterRange, HyperparameterValue
 from llamea_tune.execution import Executor, Run, each_until_failure
-from llamea_tune.hpo.objective import FLOOR, run_score
 from llamea_tune.hpo.tunable import TunableContender
 from llamea_tune.runners.trace import RunResult, to_first_failure
+from llamea_tune.scoring.racing import FEWEST_RUNS, clearly_behind
+from llamea_tune.scoring.run_score import FLOOR, run_score
 from llamea_tune.scoring.score import SpaceScale
 
 if TYPE_CHECKING:
     from optuna import Study
     from optuna.trial import FrozenTrial, Trial
+
+
+P_THRESHOLD = 0.4
+"""Largest p-value with which a trial counts as worse than the best one.
+
+It is high because a trial must be behind by the mean as well, and because single runs are so noisy: what it would take to
+be sure is better spent on other trials. `benchmarks/hpo.py` shows what that saves, and what it costs.
+"""
+
+
+def race_from(n_spaces: int) -> int:
+    """Runs from which on trials are stopped: not before every space has had its turn."""
+    return max(FEWEST_RUNS, n_spaces)
 
 
 class TrialOutcome(StrEnum):
@@ -62,6 +76,7 @@ def trial_steps(
     scales: Sequence[SpaceScale],
     slot: int,
     chunks: Iterable[int] = (),
+    race_from: int | None = None,
 ) -> Steps:
     """Ask a study for hyperparameters, try them, tell it the outcome.
 
@@ -73,6 +88,7 @@ def trial_steps(
         slot: The trial's place in the study's plan.
         chunks: How many runs to make before looking whether to stop, chunk by chunk, the last one repeated; by default
             it looks after every run.
+        race_from: Runs from which on a trial that is clearly behind the best one is stopped; None to stop none.
     """
     trial = study.ask()
     trial.set_user_attr("slot", slot)
@@ -91,9 +107,9 @@ def trial_steps(
             trial.report(score, len(scores))
             scores.append(score)
         if len(scores) < len(runs) and (best := best_complete(study)) is not None:
-            behind = _behind(best, scores)
-            if behind > 0.0 and trial.should_prune():
-                estimate = max(FLOOR, (best.value or 0.0) - behind)
+            differences = [best.intermediate_values[step] - score for step, score in enumerate(scores)]
+            if race_from is not None and len(scores) >= race_from and _is_lost(best, scores, differences):
+                estimate = max(FLOOR, (best.value or 0.0) - sum(differences) / len(differences))
                 return _finish(study, trial, estimate, TrialOutcome.PRUNED, len(scores))
     return _finish(study, trial, sum(scores) / len(scores), TrialOutcome.COMPLETE, len(scores))
 
@@ -199,15 +215,13 @@ def _chunked(runs: Sequence[Run], chunks: Iterable[int]) -> Iterator[Sequence[Ru
         start += size
 
 
-def _behind(best: FrozenTrial, scores: Sequence[float]) -> float:
-    """How far these scores are behind the best trial's in the same runs, on average.
+def _is_lost(best: FrozenTrial, scores: Sequence[float], differences: Sequence[float]) -> bool:
+    """Whether these scores are clearly behind the best trial's in the same runs.
 
-    The pruner looks at the signs and ranks of the differences, which may say otherwise than their mean; and the mean is
-    what counts. It also estimates the mean over all runs better than the mean of these scores would, which depends on
-    which runs were made.
+    The mean of the differences also estimates the mean over all runs better than the mean of these scores would, which
+    depends on which runs were made. A trial whose mean is above the best one's over all runs goes on in any case.
     """
-    differences = [best.intermediate_values[step] - score for step, score in enumerate(scores)]
-    return sum(differences) / len(differences)
+    return clearly_behind(differences, P_THRESHOLD) and (best.value or 0.0) > sum(scores) / len(scores)
 
 
 def _finish(

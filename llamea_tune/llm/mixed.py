@@ -102,6 +102,16 @@ def from_spec(
     return Mixed([(make_llm(spec, on_waiting, **options), weight) for spec, weight in read_weights(argument)])
 
 
+def parts(spec: str) -> list[str]:
+    """The specs of the language models behind a spec: those of a mix, or the spec itself.
+
+    Raises:
+        ProposerError: It is a mix that makes no sense.
+    """
+    kind, _, argument = spec.partition(":")
+    return [part for part, _ in read_weights(argument)] if kind == KIND else [spec]
+
+
 def read_weights(text: str) -> list[tuple[str, float]]:
     """The specs and weights of such a text; who has no weight has 1.
 

@@ -53,6 +53,8 @@ class LLMProposer:
                 reply = _read(completion, task)
                 if fingerprint(reply.code) in task.seen:
                     raise ProposalError("it is the same program as one tried before, up to comments and layout")
+                if task.novelty is not None and (alike := task.novelty.refuses(reply.code)) is not None:
+                    raise ProposalError(f"it is too much like what was tried before: {alike}")
                 self.try_out(reply)
             except ProposalError as err:
                 completion = self.ask(self.second_prompt(task, prompt, completion.text, str(err)), exchanges)

@@ -11,6 +11,13 @@ from llamea_tune.llm.language_model import Completion, Prompt
 from llamea_tune.proposals.briefing import Briefing
 
 
+class NoveltyRule(Protocol):
+    """Tells what is too much like what was tried before."""
+
+    def refuses(self, code: str) -> str | None:
+        """Why a program is refused, in words fit for its author; None where it is novel enough."""
+
+
 @dataclass(frozen=True)
 class ProposalTask:
     """One candidate to propose.
@@ -22,7 +29,8 @@ class ProposalTask:
         spaces: Description of each training space, ready for a prompt.
         tried: Descriptions of algorithms tried so far, newest last, so that a proposer can avoid them.
         seed: Seed for the proposer's own choices.
-        seen: Fingerprints of the programs of earlier generations: proposing one of them again is no use.
+        seen: Fingerprints of the programs that were judged before: proposing one of them again is no use.
+        novelty: Tells what is too much like what was judged before, where that is not wanted.
         briefing: What else is told: facts of the run, evidence, memory, a direction.
     """
 
@@ -33,6 +41,7 @@ class ProposalTask:
     tried: tuple[str, ...] = ()
     seed: int = 0
     seen: frozenset[str] = field(default=frozenset(), repr=False)
+    novelty: NoveltyRule | None = field(default=None, repr=False, compare=False)
     briefing: Briefing = field(default_factory=Briefing, repr=False)
 
 

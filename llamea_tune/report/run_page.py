@@ -47,6 +47,7 @@ def _outcome(summary: RunSummary) -> str:
             f" Language models gave {llm.answers} answers, which took {llm.prompt_tokens:,} prompt tokens, "
             f"{llm.completion_tokens:,} answer tokens and {llm.seconds:,.0f} s."
         )
+        text += "" if llm.cost is None else f" They cost {llm.cost:.4f}."
     if summary.leaderboard is None:
         text += " The run is not finished: there is no leaderboard yet."
     return text

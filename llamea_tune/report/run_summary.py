@@ -8,10 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from llamea_tune.candidate import CandidateState, Scored
+from llamea_tune.evolution.budgets import Spent
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.leaderboard import Leaderboard, read_leaderboard
+from llamea_tune.evolution.ledger import Ledger
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.selection import by_fitness
+from llamea_tune.evolution.settings import Settings
 
 _LONGEST_REASON = 160
 
@@ -37,12 +40,21 @@ class FailureSummary:
 
 @dataclass(frozen=True)
 class LLMSummary:
-    """What the language models were asked, and what it took."""
+    """What the language models were asked, and what it took.
+
+    Attributes:
+        answers: Answers that could be read.
+        prompt_tokens: Tokens of their prompts.
+        completion_tokens: Their tokens.
+        seconds: How long they took together.
+        cost: What was spent on all calls whose price is known; None without prices.
+    """
 
     answers: int
     prompt_tokens: int
     completion_tokens: int
     seconds: float
+    cost: float | None
 
 
 @dataclass(frozen=True)
@@ -59,6 +71,7 @@ class RunSummary:
         operators: By operator, in order of first use.
         failures: By state and reason, most frequent first.
         llm: None if no language model was asked.
+        spent: What was spent, in the terms of the run's budgets.
     """
 
     path: str
@@ -70,6 +83,7 @@ class RunSummary:
     operators: Sequence[OperatorSummary]
     failures: Sequence[FailureSummary]
     llm: LLMSummary | None
+    spent: Spent
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON data, without the code of the candidates."""
@@ -85,6 +99,7 @@ class RunSummary:
             "operators": [asdict(operator) for operator in self.operators],
             "failures": [asdict(failure) for failure in self.failures],
             "llm": None if self.llm is None else asdict(self.llm),
+            "spent": self.spent.to_json(),
         }
 
 
@@ -97,17 +112,19 @@ def summarise_run(run: RunDirectory) -> RunSummary:
     judged = run.candidates()
     history = History(judged, run.confirmations())
     board = read_leaderboard(run)
+    spent = Ledger(run, Settings.from_json(run.header()["settings"]).budgets).spent()
     latest = history.all()
     return RunSummary(
         path=str(run.path),
         header=run.header(),
-        candidates=[judged[key] for key in sorted(judged)],
+        candidates=History(judged).all(),
         latest=latest,
         best=_best(history, board),
         leaderboard=board,
         operators=_operators(latest),
         failures=_failures(latest),
-        llm=_llm([record for record in run.exchanges.records() if record.get("text")]),
+        llm=_llm([record for record in run.exchanges.records() if record.get("text")], spent.cost),
+        spent=spent,
     )
 
 
@@ -152,11 +169,13 @@ def _first_line(reason: str) -> str:
     return line if len(line) <= _LONGEST_REASON else line[:_LONGEST_REASON] + "…"
 
 
-def _llm(answers: Sequence[Mapping[str, Any]]) -> LLMSummary | None:
+def _llm(answers: Sequence[Mapping[str, Any]], cost: float | None) -> LLMSummary | None:
     if not answers:
         return None
 
     def total(name: str) -> float:
         return sum(answer.get(name) or 0 for answer in answers)
 
-    return LLMSummary(len(answers), int(total("prompt_tokens")), int(total("completion_tokens")), total("seconds"))
+    return LLMSummary(
+        len(answers), int(total("prompt_tokens")), int(total("completion_tokens")), total("seconds"), cost
+    )

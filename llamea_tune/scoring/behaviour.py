@@ -11,6 +11,7 @@ from llamea_tune.candidate import Behaviour
 from llamea_tune.runners.trace import RunResult, Trace
 from llamea_tune.scoring.aggregate import N_RESAMPLES, interval, own_compute_ms, sum_counts
 from llamea_tune.scoring.ranks import Floats, RankTable
+from llamea_tune.scoring.run_score import run_scores
 from llamea_tune.scoring.score import SpaceScale, one_in
 from llamea_tune.scoring.seeds import run_seed
 from llamea_tune.spaces.space import Space
@@ -121,13 +122,32 @@ def paired_gain(
     for scale in scales:
         first, second = (np.array(of[scale.space].ranks, dtype=np.float64) for of in (child, parent))
         n_runs = min(len(first), len(second))
-        coarse = scale.thinned(len(scale.grid_us) // (N_PARTS * _PER_PART))
+        coarse = _coarse(scale)
         rng = np.random.default_rng(run_seed(seed, scale.space, 0, "gain"))
         weights = rng.multinomial(n_runs, np.full(n_runs, 1.0 / n_runs), size=N_RESAMPLES) / n_runs
         first, second = first[:n_runs], second[:n_runs]
         difference += float(coarse.score(first.mean(axis=0)) - coarse.score(second.mean(axis=0))) / len(scales)
         resampled += (coarse.score(weights @ first) - coarse.score(weights @ second)) / len(scales)
     return difference, interval(resampled)
+
+
+def kept_run_scores(scales: Sequence[SpaceScale], behaviour: Mapping[str, Behaviour]) -> dict[str, tuple[float, ...]]:
+    """The score of each single run by space, from the ranks that are kept of it; see `run_score`.
+
+    Args:
+        scales: Scale of each space.
+        behaviour: Behaviour by space; empty where it is not known.
+    """
+    return {
+        scale.space: tuple(run_scores(_coarse(scale), np.array(behaviour[scale.space].ranks)).tolist())
+        for scale in scales
+        if scale.space in behaviour
+    }
+
+
+def _coarse(scale: SpaceScale) -> SpaceScale:
+    """A scale with those times that ranks are kept of."""
+    return scale.thinned(len(scale.grid_us) // (N_PARTS * _PER_PART))
 
 
 def _round(value: float) -> float:

@@ -12,8 +12,8 @@ from llamea_tune.execution import LOCAL, Contender, Executor, Limits, make_execu
 from llamea_tune.runners.trace import RunResult
 from llamea_tune.scoring.baselines import BASELINES
 from llamea_tune.scoring.benchmark_events import ContenderDone, ContenderStarted, Observer, RunsDone, ignore
-from llamea_tune.scoring.benchmark_pairs import Pair, make_pairs
 from llamea_tune.scoring.benchmark_rows import BenchmarkRow, benchmark_rows
+from llamea_tune.scoring.contender_runs import ContenderRuns, make_runs
 from llamea_tune.scoring.cutoff import space_budget
 from llamea_tune.scoring.ranks import thinned
 from llamea_tune.scoring.results_store import ResultsStore, runs_key
@@ -148,32 +148,34 @@ def _make(
     names = iter([(contender.label, spaces[number].name) for contender, number in order])
     kept, started = True, time.monotonic()
     observe(ContenderStarted(*next(names)))
-    pairs = (_pair(contender, spaces[number], number, settings, store, fresh) for contender, number in order)
-    with closing(make_pairs(scorer, store, pairs)) as steps:
-        for pair, complete in steps:
+    all_runs = (_kept_runs(contender, spaces[number], number, settings, store, fresh) for contender, number in order)
+    with closing(make_runs(scorer, store, all_runs)) as steps:
+        for entry, complete in steps:
             if not complete:
-                observe(RunsDone(len(pair.made), settings.repeats, pair.reused))
+                observe(RunsDone(len(entry.made), settings.repeats, entry.reused))
                 continue
-            made, now = pair.runs(), time.monotonic()
-            observe(ContenderDone(pair.contender.label, pair.space, made, min(pair.reused, len(made)), now - started))
-            runs[pair.contender.label][pair.space.name] = [
-                thinned(run, scorer.scales[pair.number].table) for run in made
+            made, now = entry.runs(), time.monotonic()
+            observe(
+                ContenderDone(entry.contender.label, entry.space, made, min(entry.reused, len(made)), now - started)
+            )
+            runs[entry.contender.label][entry.space.name] = [
+                thinned(run, scorer.scales[entry.number].table) for run in made
             ]
-            kept, started = kept and pair.kept, now
+            kept, started = kept and entry.kept, now
             if (following := next(names, None)) is not None:
                 observe(ContenderStarted(*following))
     return kept
 
 
-def _pair(
+def _kept_runs(
     contender: Contender,
     space: RecordedSpace,
     number: int,
     settings: BenchmarkSettings,
     store: ResultsStore,
     fresh: bool,
-) -> Pair:
-    """A contender on a space, with the runs that are kept from before."""
+) -> ContenderRuns:
+    """The runs of a contender on a space, with those that are kept from before."""
     try:
         key = runs_key(
             contender,
@@ -184,11 +186,11 @@ def _pair(
             target=settings.stop_at_target,
         )
     except (StrategyError, MissingDependencyError) as err:
-        return Pair(contender, space, number, "", {}, 0, 0, err)
+        return ContenderRuns(contender, space, number, "", {}, 0, 0, err)
     kept = {} if fresh else store.load(key, space)
     made = {repeat: run for repeat, run in kept.items() if repeat < settings.repeats}
     end = min((repeat for repeat, run in made.items() if not run.state.scorable), default=settings.repeats)
-    return Pair(contender, space, number, key, made, len(made), end)
+    return ContenderRuns(contender, space, number, key, made, len(made), end)
 
 
 def make_scorer(executor: Executor, settings: BenchmarkSettings) -> Scorer:

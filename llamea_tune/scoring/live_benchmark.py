@@ -12,7 +12,6 @@ from llamea_tune.exceptions import MissingDependencyError, SettingsError, Strate
 from llamea_tune.execution import LOCAL, Contender, make_executor
 from llamea_tune.runners.trace import RunResult, RunState, failed_run
 from llamea_tune.scoring.benchmark_events import ContenderDone, ContenderStarted, Observer, RunsDone, ignore
-from llamea_tune.scoring.benchmark_pairs import STAGE
 from llamea_tune.scoring.benchmark_rows import benchmark_rows
 from llamea_tune.scoring.benchmarking import (
     Benchmark,
@@ -20,6 +19,7 @@ from llamea_tune.scoring.benchmarking import (
     check_entries,
     make_scorer,
 )
+from llamea_tune.scoring.contender_runs import STAGE
 from llamea_tune.scoring.ranks import thinned
 from llamea_tune.scoring.scorer import Scorer
 from llamea_tune.spaces.space import Space

@@ -43,6 +43,8 @@ class Scorecard:
         reason: Why it failed.
         failed_on: Name of the space it was on.
         others: Scores of the runs made on each other space until then; None where there were none.
+        runs: Runs that were made, up to the first that failed.
+        raced_out: Whether the race was lost, and no more runs were made.
         behaviour: How the runs went by the name of the space; empty where that was not looked at.
     """
 
@@ -54,4 +56,6 @@ class Scorecard:
     reason: str = ""
     failed_on: str = ""
     others: Mapping[str, float | None] = field(default_factory=dict)
+    runs: int = 0
+    raced_out: bool = False
     behaviour: Mapping[str, Behaviour] = field(default_factory=dict)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
 
+from llamea_tune.candidate import Behaviour
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import Contender, Executor, Run, each_until_failure
 from llamea_tune.runners.meter import RunBudget
 from llamea_tune.runners.trace import RunResult, to_first_failure
 from llamea_tune.scoring.aggregate import scorecard
-from llamea_tune.scoring.behaviour import behaviours
+from llamea_tune.scoring.behaviour import behaviours, kept_run_scores
+from llamea_tune.scoring.racing import Race
 from llamea_tune.scoring.score import SpaceScale, space_scale
 from llamea_tune.scoring.scorecard import Scorecard
 from llamea_tune.scoring.seeds import run_seed
@@ -77,6 +79,7 @@ class Scorer:
         repeats: int | None = None,
         stage: str = "train",
         on_progress: Progress | None = None,
+        race: Race | None = None,
     ) -> Scorecard:
         """Run a contender and score it.
 
@@ -85,14 +88,27 @@ class Scorer:
             repeats: Runs on each space, where it should not be the scorer's own number.
             stage: What for; another stage gives fresh seeds.
             on_progress: Called with the number of runs done and of all runs.
+            race: Who it runs against, where it is to be dropped once it is clearly behind.
 
         Raises:
             StrategyError: There is no such strategy.
             SandboxError: Candidates cannot be run safely here.
         """
-        runs = self.run(contender, repeats=repeats, stage=stage, on_progress=on_progress)
+        n_repeats = self.repeats if repeats is None else repeats
+        chunk = n_repeats if race is None else min(race.first, n_repeats)
+        runs: dict[str, list[RunResult]] = {space.name: [] for space in self.spaces}
+        behaviour: Mapping[str, Behaviour] = {}
+        done, lost, failed = 0, False, False
+        while done < n_repeats and not (lost or failed):
+            until = min(done + chunk, n_repeats)
+            made = self._run(contender, range(done, until), n_repeats, stage, on_progress)
+            runs = {name: [*before, *made[name]] for name, before in runs.items()}
+            failed = any(not run.state.scorable for results in made.values() for run in results)
+            behaviour = behaviours(self.spaces, self.scales, runs)
+            done = until
+            lost = race is not None and done < n_repeats and race.is_lost(kept_run_scores(self.scales, behaviour))
         card = scorecard(contender.label, self.scales, runs, seed=self.seed)
-        return replace(card, behaviour=behaviours(self.spaces, self.scales, runs))
+        return replace(card, runs=sum(map(len, runs.values())), raced_out=lost, behaviour=behaviour)
 
     def run(
         self,
@@ -108,12 +124,19 @@ class Scorer:
             The repeats on each space, by its name. If a run fails, it is the last one made.
         """
         n_repeats = self.repeats if repeats is None else repeats
+        return self._run(contender, range(n_repeats), n_repeats, stage, on_progress)
+
+    def _run(
+        self, contender: Contender, repeats: range, n_repeats: int, stage: str, on_progress: Progress | None
+    ) -> dict[str, list[RunResult]]:
+        """Make some repeats of `n_repeats`."""
         results: dict[tuple[int, int], RunResult] = {}
-        with closing(self.each_run(contender, repeats=range(n_repeats), stage=stage)) as made:
+        before = repeats.start * len(self.spaces)
+        with closing(self.each_run(contender, repeats=repeats, stage=stage)) as made:
             for repeat, space, result in made:
                 results[repeat, space] = result
                 if on_progress is not None:
-                    on_progress(len(results), n_repeats * len(self.spaces))
+                    on_progress(before + len(results), n_repeats * len(self.spaces))
         runs: dict[str, list[RunResult]] = {space.name: [] for space in self.spaces}
         begun = sorted(results)
         for (_, space), result in zip(begun, to_first_failure(results[place] for place in begun), strict=False):

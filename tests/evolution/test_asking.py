@@ -1,11 +1,13 @@
-"""What is asked for is given in order; what gets no answer is asked for again, up to a point."""
+"""What is asked for is given as it comes; what gets no answer is asked for again, up to a point."""
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
 from llamea_tune.evolution.asking import Asking
+from llamea_tune.evolution.ledger import NotAsked
 from llamea_tune.evolution.plan import PlannedCandidate
 from llamea_tune.evolution.reasons import commonest
 from llamea_tune.exceptions import ProposerError
@@ -38,7 +40,11 @@ class Script:
 
 
 def ask(proposer, planned=PLANNED, at_once=1, answered=False):
-    return list(Asking(proposer, at_once, 3, answered=answered).each(planned))
+    asking = Asking(proposer, at_once, 3, answered=answered)
+    try:
+        return list(asking.each(planned))
+    finally:
+        asking.close()
 
 
 def slowly():
@@ -46,9 +52,45 @@ def slowly():
     return DONE
 
 
-def test_the_order_is_that_of_the_plan_whoever_answers_first():
-    given = ask(Script(DONE, t0=[slowly], t2=[slowly]), at_once=4)
-    assert [entry.id for entry, _ in given] == [entry.id for entry in PLANNED]
+def test_what_is_answered_first_comes_first():
+    given = [entry.id for entry, _ in ask(Script(DONE, t0=[slowly]), at_once=2)]
+    assert given == ["0001", "0002", "0003", "0004", "0005", "0000"]
+
+
+def test_what_is_given_comes_first_and_nobody_is_asked_for_it():
+    own = Proposal("Own", "class Own: ...", "", "mine")
+    proposer = Script(DONE)
+    took = ask(proposer, [*PLANNED[:1], replace(PLANNED[1], given=own), *PLANNED[2:3]], answered=True)
+    assert [(entry.id, outcome.proposer) for entry, outcome in took] == [
+        ("0001", "mine"),
+        ("0000", "script"),
+        ("0002", "script"),
+    ]
+    assert proposer.asked == ["0", "2"]
+
+
+def test_more_may_be_asked_for_while_others_are_awaited():
+    asking = Asking(Script(DONE, t0=[slowly]), 2, 3, answered=True)
+    asking.ask(PLANNED[:2])
+    assert asking.take()[0].id == "0001"
+    asking.ask(PLANNED[2:3])
+    assert [asking.take()[0].id for _ in range(2)] == ["0002", "0000"]
+    assert asking.take() is None
+    asking.close()
+
+
+def test_what_is_not_to_be_asked_for_is_not_waited_for():
+    given = ask(Script(DONE, t1=[NotAsked()], t5=[NotAsked()]))
+    assert [entry.id for entry, _ in given] == ["0000", "0002", "0003", "0004"]
+
+
+def test_no_answer_is_waited_for_longer_than_there_is_time():
+    release = threading.Event()
+    asking = Asking(Script(release.wait), 1, 3, answered=True, seconds_left=lambda: 0.1)
+    asking.ask(PLANNED[:1])
+    assert asking.take() is None
+    release.set()
+    asking.close()
 
 
 def test_no_more_are_asked_at_once_than_may_be():
@@ -116,9 +158,10 @@ def test_an_error_ends_it_while_another_call_hangs():
 
 def test_after_the_end_nothing_more_is_asked():
     proposer = Script(slowly)
-    given = Asking(proposer, 2, 3, answered=True).each(PLANNED)
-    next(given)
-    given.close()
+    asking = Asking(proposer, 2, 3, answered=True)
+    asking.ask(PLANNED)
+    asking.take()
+    asking.close()
     time.sleep(0.5)
     assert len(proposer.asked) <= 4
     assert not any(thread.name == "propose" and thread.is_alive() for thread in threading.enumerate())

@@ -141,6 +141,33 @@ def test_a_run_that_is_resumed_asks_the_same(finished, tmp_path):
         assert without_times(prompt.user) == without_times(prompts[key].user)
 
 
+def test_a_steady_run_that_is_resumed_asks_what_was_planned_before_the_same(tmp_path):
+    run = tmp_path / "steady"
+    steady = {"steady_state": True, "asked_at_once": 3, "max_candidates": 10}
+    prompts = evolved(run, **steady)
+    lines = (run / "candidates.jsonl").read_text().splitlines(keepends=True)
+    planned = [number for number, line in enumerate(lines) if json.loads(line)["kind"] == "planned"]
+    compared = set()
+    for last in (planned[4], planned[-1]):
+        cut = tmp_path / f"cut_{last}"
+        (cut / "candidates").mkdir(parents=True)
+        (cut / "run.json").write_text((run / "run.json").read_text())
+        (cut / "candidates.jsonl").write_text("".join(lines[: last + 1]))
+        directory = RunDirectory.open_existing(cut)
+        waiting = {
+            f"g{int(key) // 5:03d}-{int(key) % 5:02d}" for key in directory.planned().keys() - directory.candidates()
+        }
+        author = Author()
+        llamea_tune.resume(cut, LLMProposer(author), spaces=spaces(), jobs=2)
+        asked_again = {key: prompt for key, prompt in author.prompts.items() if key[:7] in waiting and key in prompts}
+        assert {key[:7] for key in asked_again} == waiting and len(waiting) > 1
+        for key, prompt in asked_again.items():
+            assert without_times(prompt.user) == without_times(prompts[key].user)
+        compared |= asked_again.keys()
+    assert any("proposal 3 of 3" in prompts[key].user for key in compared)
+    assert len({prompt.user for prompt in prompts.values()}) == len(prompts)
+
+
 def test_hidden_names_are_in_no_prompt(tmp_path):
     prompts = evolved(tmp_path / "hidden", information="hidden", max_candidates=7)
     for prompt in prompts.values():

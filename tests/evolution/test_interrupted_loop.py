@@ -6,27 +6,55 @@ import json
 import numpy as np
 import pytest
 
+from llamea_tune.candidate import Behaviour
 from llamea_tune.evolution import loop
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.run_directory import RunDirectory
+from llamea_tune.evolution.selection import SELECTIONS, needs_generations
 from llamea_tune.evolution.settings import Settings
-from llamea_tune.proposals import make_proposer
+from llamea_tune.proposals import Proposal
 from llamea_tune.runners.trace import RequestCounts
+from llamea_tune.scoring import space_scale
+from llamea_tune.scoring.behaviour import kept_run_scores
 from llamea_tune.scoring.scorecard import Scorecard, SpaceScore
+from llamea_tune.testing.proposer_contract import EXAMPLE_CODE
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
-SETTINGS = {"max_candidates": 12, "offspring": 4, "parents": 2, "final_candidates": 4}
+SETTINGS = {"asked_at_once": 1, "max_candidates": 12, "offspring": 4, "parents": 2, "final_candidates": 4}
 
 
 class LuckyScorer:
     """Gives each program a quality of its own, and luck that differs between the stages; runs nothing."""
 
-    def score(self, contender, repeats=1, stage="train", on_progress=None):
+    spaces = (synthetic_space(1, tune_params={"a": (1, 2, 3, 4), "b": (1, 2, 3)}, kept=1.0),)
+    scales = (space_scale(spaces[0]),)
+
+    def score(self, contender, repeats=1, stage="train", on_progress=None, race=None):
         digest = hashlib.sha256(contender.code.encode()).digest()
         quality = np.random.default_rng(list(digest)).random()
         luck = np.random.default_rng([*digest, *stage.encode()]).normal(0.0, 0.3)
         score = float(quality + luck)
-        space = SpaceScore("space", score, (score, score), repeats, 1.0, RequestCounts())
-        return Scorecard(contender.label, score, (score, score), {"space": space})
+        name = self.scales[0].space
+        spaces = {name: SpaceScore(name, score, (score, score), repeats, 1.0, RequestCounts())}
+        ranks = tuple((max(0.0, 2.0 - score - 0.01 * number),) * 20 for number in range(6))
+        behaviour = {name: Behaviour((score,) * 10, ranks, 5.0, 0.0, 0.0, 0.0, 0.5, 1.0, 1.0, 0.5, None)}
+        lost = race is not None and race.is_lost(kept_run_scores(self.scales, behaviour))
+        return Scorecard(
+            contender.label, score, (score, score), spaces, runs=repeats, raced_out=lost, behaviour=behaviour
+        )
+
+
+class Varying:
+    """Writes short programs, which the task's seed and parents decide; every fifth one does not keep the contract."""
+
+    name = "varying"
+
+    def propose(self, task):
+        number = task.seed % 1000 + sum(int(parent.candidate.id) for parent in task.parents)
+        code = EXAMPLE_CODE.replace("n_initial=10", f"n_initial={number}")
+        if number % 5 == 0:
+            code = "import os\n" + code
+        return Proposal("ExampleSearch", code, f"Starts with {number}.", self.name)
 
 
 @pytest.fixture
@@ -35,21 +63,29 @@ def go_on(monkeypatch):
 
     def evolve(run, settings):
         with run.locked():
-            loop.evolve(run, settings, make_proposer("offline"), LuckyScorer(), [])
+            loop.evolve(run, settings, Varying(), LuckyScorer(), [])
         return (run.path / "candidates.jsonl").read_bytes()
 
     return evolve
 
 
-@pytest.mark.parametrize("selection", ["plus", "epsilon-greedy"])
-def test_whatever_line_it_was_interrupted_after(selection, go_on, tmp_path):
-    settings = Settings(seed=2, selection=selection, **SETTINGS)
+@pytest.mark.parametrize("steady_state", [False, True], ids=["generations", "steady state"])
+@pytest.mark.parametrize("selection", list(SELECTIONS))
+def test_whatever_line_it_was_interrupted_after(selection, steady_state, go_on, tmp_path):
+    if steady_state and needs_generations(selection):
+        pytest.skip("it needs generations")
+    settings = Settings(
+        seed=2, selection=selection, steady_state=steady_state, operator_choice="bandit", racing=True, **SETTINGS
+    )
     log = go_on(RunDirectory.create(tmp_path / "whole", {}), settings)
     lines = log.splitlines(keepends=True)
     kinds = [json.loads(line)["kind"] for line in lines]
-    assert kinds.count("judged") == SETTINGS["max_candidates"]
-    assert kinds.count("confirmed") > SETTINGS["parents"]
-    for cut in range(len(lines)):
+    assert kinds.count("judged") == 12
+    assert kinds.count("confirmed") >= SETTINGS["parents"]
+    assert kinds.count("planned") == 12 * steady_state
+    assert (b'"raced_out": true' in log) == (selection != "map-elites")  # of which there is but one cell here
+    every = 1 if selection == "plus" else 9  # the others need not be cut at each and every line
+    for cut in range(0, len(lines), every):
         run = RunDirectory.create(tmp_path / f"cut_{cut}", {})
         (run.path / "candidates.jsonl").write_bytes(b"".join(lines[:cut]))
         assert go_on(run, settings) == log, f"interrupted after line {cut}"

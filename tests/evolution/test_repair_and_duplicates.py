@@ -8,7 +8,7 @@ from test_interrupted_loop import LuckyScorer
 
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Failure, Scored
 from llamea_tune.evolution import loop
-from llamea_tune.evolution.history import History
+from llamea_tune.evolution.history import History, duplicate_of
 from llamea_tune.evolution.judge import Judge, with_line
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.recorded_llm import RecordedLLM
@@ -26,7 +26,9 @@ SCORED, FAILED = CandidateState.SCORED, CandidateState.FAILED
 
 
 def entry(number, state, operator="initial", *parents):
-    made = Candidate(f"{number:04d}", "A", "code", "", "x", operator, number, tuple(f"{p:04d}" for p in parents))
+    made = Candidate(
+        f"{number:04d}", "A", f"code_{number}", "", "x", operator, number, tuple(f"{p:04d}" for p in parents)
+    )
     return Scored(made, Evaluation(state, fitness=0.1 if state is SCORED else None))
 
 
@@ -66,13 +68,18 @@ class Careful(OptAlg):
 
 
 @pytest.fixture(scope="module")
-def judge():
+def scorer():
     spaces = [
         replace(synthetic_space(seed, tune_params=params, kept=1.0), name=name)
         for seed, (name, params) in enumerate({"first": SMALL, "second": LARGER, "third": SMALL}.items())
     ]
-    with local_scorer(spaces, repeats=3, seed=1) as scorer:
-        yield Judge(scorer, {})
+    with local_scorer(spaces, repeats=3, seed=1) as running:
+        yield running
+
+
+@pytest.fixture
+def judge(scorer):
+    return Judge(scorer, {})
 
 
 def test_a_failure_tells_space_line_and_what_the_other_spaces_gave(judge):
@@ -135,7 +142,7 @@ class Forgetful:
 
 def test_a_duplicate_goes_back_once_whatever_line_the_run_was_interrupted_after(tmp_path, monkeypatch):
     monkeypatch.setattr(loop, "make_leaderboard", lambda history, *_: Leaderboard((), 1, len(history)))
-    settings = Settings(seed=5, max_candidates=9, offspring=3, parents=2, final_candidates=2)
+    settings = Settings(seed=5, asked_at_once=1, max_candidates=9, offspring=3, parents=2, final_candidates=2)
 
     def go_on(run):
         with run.locked():
@@ -167,10 +174,16 @@ def test_a_duplicate_goes_back_once_whatever_line_the_run_was_interrupted_after(
         assert all(prompts[key] == user for key, user in again.items())
 
 
-def test_two_that_answer_the_same_at_once_are_told_apart_by_the_judge(judge):
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_two_that_answer_the_same_the_one_planned_first_counts_whoever_comes_first(scorer, order):
+    judge = Judge(scorer, {})
     code = EXAMPLE_CODE.replace("n_initial=10", "n_initial=3")
-    first, second = (Candidate(number, "ExampleSearch", code, "", "x", "initial", 0) for number in ("0010", "0011"))
-    assert judge.judge(first).evaluation.state is SCORED
-    assert judge.judge(second).evaluation.state is CandidateState.DUPLICATE
-    assert judge.seen_in(History({"0011": Scored(second, Evaluation(SCORED))})) == frozenset()
-    assert len(judge.seen_in(History({"0010": Scored(first, Evaluation(SCORED))}))) == 1
+    pair = [Candidate(number, "ExampleSearch", code, "", "x", "initial", 0) for number in ("0010", "0011")]
+    history = History()
+    for number in order:
+        history.add(judge.judge(pair[number]))
+    assert history["0010"].evaluation.state is SCORED
+    assert history["0011"].evaluation == duplicate_of("0010")
+    assert len(history.programs()) == 1
+    logged = {"0011": Scored(pair[1], history["0010"].evaluation), "0010": history["0010"]}
+    assert History(logged)["0011"].evaluation == duplicate_of("0010")

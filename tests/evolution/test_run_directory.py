@@ -126,7 +126,7 @@ def test_a_run_is_held_by_one_process(run):
         ({"offspring": -1}, "offspring is -1"),
         ({"seed": -1}, "seed is -1"),
         ({"seed": 2**32}, "seed is 4294967296"),
-        ({"selection": "roulette"}, "selection is 'roulette'; choose one of: plus, epsilon-greedy"),
+        ({"selection": "wheel"}, "selection is 'wheel'; choose one of: plus, comma, tournament, "),
         ({"baseline": "grid"}, "baseline is 'grid'"),
         ({"information": "all"}, "information is 'all'"),
         ({"max_unanswered": 0}, "max_unanswered is 0"),

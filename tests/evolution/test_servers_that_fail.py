@@ -8,7 +8,11 @@ import time
 import pytest
 from writing_server import Planned, fails, says, slow_server, writes, writing_server
 
+from llamea_tune.evolution.history import History
+from llamea_tune.evolution.run_directory import RunDirectory
+
 pytestmark = pytest.mark.xdist_group("servers that fail")
+
 BROKEN = fails(500, "the model crashed")
 FEW_RUNS = (
     *("--repeats", "1", "--confirm-repeats", "1", "--final-repeats", "1"),
@@ -55,16 +59,17 @@ def undisturbed(cli, server, tmp_path_factory):
 
 
 def outcome(run):
-    """The leaderboard, and each candidate with its fitness."""
-    judged = [(line["candidate"], line["evaluation"]["fitness"]) for line in candidates(run)]
-    assert [candidate["id"] for candidate, _ in judged] == [f"{number:04d}" for number in range(8)]
-    return (run / "leaderboard.json").read_bytes(), judged
+    """The leaderboard, and each candidate with its fitness, which do not depend on who was answered first."""
+    judged = History(RunDirectory.open_existing(run).candidates()).all()
+    assert [entry.candidate.id for entry in judged] == [f"{number:04d}" for number in range(8)]
+    return (run / "leaderboard.json").read_bytes(), [(entry.candidate, entry.evaluation.fitness) for entry in judged]
 
 
 def candidates(run):
     log = run / "candidates.jsonl"
     lines = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    return [line for line in lines if line["kind"] == "judged"]
+    judged = [line for line in lines if line["kind"] == "judged"]
+    return sorted(judged, key=lambda line: line["candidate"]["id"])  # they are judged as they come
 
 
 def ends_in_a_sentence(done, code=2):

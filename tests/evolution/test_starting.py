@@ -14,11 +14,13 @@ from llamea_tune.proposals import LLMProposer
 from llamea_tune.testing.proposer_contract import OTHER_EXAMPLE_CODE
 
 
-def test_a_run_starts_from_a_class_in_a_file_whose_source_is_a_parent_later(tmp_path):
+@pytest.mark.parametrize("steady_state", [False, True], ids=["generations", "steady state"])
+def test_a_run_starts_from_a_class_in_a_file_whose_source_is_a_parent_later(steady_state, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(OTHER_EXAMPLE_CODE)
     author = Author()
     settings = {**SETTINGS, "max_candidates": 9, "offspring": 3, "parents": 3, "start_from": (f"{file}:SpreadSample",)}
+    settings["steady_state"] = steady_state
     llamea_tune.evolve(spaces(), LLMProposer(author), run=tmp_path / "run", jobs=2, **settings)
     judged = RunDirectory.open_existing(tmp_path / "run").candidates()
     first = judged["0000"].candidate

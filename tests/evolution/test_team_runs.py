@@ -9,6 +9,9 @@ from test_briefing import SETTINGS, spaces
 from test_recorded_llm import handoff
 
 import llamea_tune
+from llamea_tune.evolution.budgets import Budgets
+from llamea_tune.evolution.ledger import Ledger
+from llamea_tune.evolution.proposers import check_budgets
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import SettingsError
@@ -31,7 +34,7 @@ class Role:
 
     def complete(self, prompt):
         self.prompts.append(prompt)
-        return Completion(self.answer(prompt), self.name)
+        return Completion(self.answer(prompt), self.name, 1000, 200)
 
 
 def plan(prompt):
@@ -82,6 +85,31 @@ def test_what_fails_when_it_is_tried_out_is_mended_before_it_is_judged(finished)
     roles = {record["key"]: record["role"] for record in directory.exchanges.records()}
     assert set(roles.values()) == {"planner", "coder", "debugger"}
     assert all((role == "planner") == key.endswith("-plan") for key, role in roles.items())
+
+
+def test_the_ledger_counts_all_roles_by_the_names_of_their_models(finished):
+    run, _ = finished
+    prices = {name: {"input": price, "output": 0.0} for name, price in (("thinker", 100.0), ("writer", 10.0))}
+    spent = Ledger(RunDirectory.open_existing(run), Budgets(prices=prices)).spent()
+    assert (spent.llm_calls, spent.prompt_tokens, spent.completion_tokens) == (18, 18 * 1000, 18 * 200)
+    assert spent.cost == pytest.approx(6 * (0.1 + 0.01))
+    assert spent.unpriced == ("mender",)
+
+
+@pytest.mark.parametrize(
+    ("how", "unpriced"),
+    [
+        ({"proposer": "mix:openai:a=3,openai:c=1"}, "openai:c"),
+        (
+            {"proposer": "openai:a", "team": "plan-code-debug", "debugger_llm": "openai:b@http://here"},
+            "openai:b@http://here",
+        ),
+    ],
+)
+def test_a_cost_is_limited_only_where_all_prices_are_known(how, unpriced):
+    budgets = Budgets(max_cost=1.0, prices={"a": {"input": 1.0, "output": 1.0}})
+    with pytest.raises(SettingsError, match=f"needs the price of '{unpriced}'"):
+        check_budgets(Settings(**how, budgets=budgets), own=False)
 
 
 def test_a_teams_run_replays(finished, tmp_path):

@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import kendalltau, pearsonr
 
 from llamea_tune.execution import LocalExecutor, NamedStrategy
-from llamea_tune.hpo.objective import FLOOR, run_score
 from llamea_tune.hpo.ordered_runs import ordered_runs
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace, empty_trace
 from llamea_tune.scoring import score
+from llamea_tune.scoring.run_score import FLOOR, run_score
 
 
 @pytest.mark.filterwarnings("ignore:overflow")

@@ -16,10 +16,10 @@ from llamea_tune.execution import LocalExecutor, NamedStrategy, SandboxedCandida
 from llamea_tune.report.benchmark_data import benchmark_csv, benchmark_json
 from llamea_tune.runners.cached import measurement_times_us
 from llamea_tune.runners.trace import RequestCounts, RunResult, RunState, Trace
-from llamea_tune.scoring import benchmark_pairs, run_seed
+from llamea_tune.scoring import contender_runs, run_seed
 from llamea_tune.scoring.benchmark_events import ContenderDone, RunsDone
-from llamea_tune.scoring.benchmark_pairs import STAGE
 from llamea_tune.scoring.benchmarking import make_scorer, run_benchmark
+from llamea_tune.scoring.contender_runs import STAGE
 from llamea_tune.scoring.ranks import best_ranks, rank_table, thinned
 from llamea_tune.scoring.results_store import ResultsStore
 from llamea_tune.spaces.space import RecordedSpace
@@ -163,7 +163,7 @@ def test_fresh_runs_of_few_repeats_leave_the_others(small_spaces, tmp_path):
 
 
 def test_runs_are_saved_while_a_pair_goes_on(small_spaces, tmp_path, monkeypatch):
-    monkeypatch.setattr(benchmark_pairs, "_SECONDS_BETWEEN_SAVINGS", 0.0)
+    monkeypatch.setattr(contender_runs, "_SECONDS_BETWEEN_SAVINGS", 0.0)
     store = ResultsStore(tmp_path)
     kept = []
 

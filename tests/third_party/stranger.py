@@ -64,8 +64,8 @@ class Oldest:
     def survivors(self, scored, size):
         return tuple(sorted(scored, key=lambda entry: entry.candidate.id)[:size])
 
-    def parents(self, population, scored, count, rng):
-        return tuple(population[:count])
+    def parents(self, situation, count, rng):
+        return tuple(situation.population[:count])
 
 
 def single(argument, *, spaces, limits):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from llamea_tune.candidate import Scored
-from llamea_tune.evolution.selection.scheme import by_fitness
+from llamea_tune.evolution.selection.scheme import Situation, by_fitness
 
 
 class Plus:
@@ -17,13 +17,8 @@ class Plus:
         """The `size` fittest of all."""
         return tuple(by_fitness(scored)[:size])
 
-    def parents(
-        self,
-        population: Sequence[Scored],
-        scored: Sequence[Scored],  # noqa: ARG002 - this scheme looks at the survivors only
-        count: int,
-        rng: np.random.Generator,
-    ) -> tuple[Scored, ...]:
+    def parents(self, situation: Situation, count: int, rng: np.random.Generator) -> tuple[Scored, ...]:
         """Drawn evenly, without repetition."""
+        population = situation.population
         chosen = rng.permutation(len(population))[:count]
         return tuple(population[i] for i in chosen)

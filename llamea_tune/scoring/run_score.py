@@ -1,10 +1,11 @@
-"""What a study maximises: a score for every single run, so that trials can be compared run by run."""
+"""A score for every single run, so that contenders can be compared run by run: what a study maximises, and races go by."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from llamea_tune.runners.trace import RunResult
+from llamea_tune.scoring.ranks import Floats
 from llamea_tune.scoring.score import SpaceScale
 
 FLOOR = -10.0
@@ -28,6 +29,18 @@ def run_score(scale: SpaceScale, run: RunResult) -> float:
     Returns:
         From `FLOOR` to 1.
     """
-    ranks = scale.ranks([run.trace])[0].astype(np.float64)
+    return float(run_scores(scale, scale.ranks([run.trace])[0].astype(np.float64)))
+
+
+def run_scores(scale: SpaceScale, ranks: Floats) -> Floats:
+    """The scores of runs, given the ranks of their best so far.
+
+    Args:
+        scale: Scale of the space.
+        ranks: Shape `(..., n_times)`.
+
+    Returns:
+        Shape `(...,)`.
+    """
     baseline = np.interp(scale.baseline_costs, scale.table.costs, np.arange(len(scale.table.costs)))
-    return float(np.maximum(1.0 - ranks / np.maximum(baseline, 1.0), FLOOR).mean())
+    return np.asarray(np.maximum(1.0 - ranks / np.maximum(baseline, 1.0), FLOOR).mean(axis=-1))

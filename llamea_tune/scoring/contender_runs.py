@@ -1,4 +1,4 @@
-"""The pairs of a benchmark, a contender on a space each.
+"""The runs of a benchmark, by contender and space.
 
 Runs of several may be under way at once, so that no worker waits for the last runs of one; they are finished in order.
 """
@@ -23,19 +23,19 @@ _SECONDS_BETWEEN_SAVINGS = 30.0
 
 
 @dataclass(eq=False)
-class Pair:
-    """A contender on a space.
+class ContenderRuns:
+    """The runs of a contender on a space.
 
     Attributes:
         contender: The contender.
         space: The space.
         number: The space's number among those of the scorer.
-        key: What its runs are kept under; empty where they are not.
-        made: Its runs that are there, by the number of the repeat.
+        key: What they are kept under; empty where they are not.
+        made: Those that are there, by the number of the repeat.
         reused: How many of them were kept from before.
         end: From this repeat on none are needed: there are no more, or the one before has failed.
-        error: Why it cannot be run at all.
-        kept: Whether its runs are safe in the store.
+        error: Why none can be made at all.
+        kept: Whether they are safe in the store.
     """
 
     contender: Contender
@@ -68,7 +68,7 @@ class Pair:
         return self.error is not None or next(self.missing(), None) is None
 
     def runs(self) -> list[RunResult]:
-        """Its runs, up to the first that failed."""
+        """Those that are made, up to the first that failed."""
         if self.error is not None:
             return [failed_run(RunState.FAILED, str(self.error))]
         return to_first_failure(self.made[number] for number in sorted(self.made))
@@ -79,21 +79,21 @@ class Pair:
             self.kept = store.save(self.key, self.made, self.space)
 
 
-Step = tuple[Pair, bool]
-"""The pair that is first in order, and whether it is complete; if not, a run of it was made."""
+Step = tuple[ContenderRuns, bool]
+"""The runs that are first in order, and whether none is missing; if one is, another one was made."""
 
 
-def make_pairs(scorer: Scorer, store: ResultsStore, pairs: Iterable[Pair]) -> Generator[Step, None, None]:
-    """Make the missing runs of pairs, save them now and then and whatever happens, and tell of each step.
+def make_runs(scorer: Scorer, store: ResultsStore, all_runs: Iterable[ContenderRuns]) -> Generator[Step, None, None]:
+    """Make the runs that are missing, save them now and then and whatever happens, and tell of each step.
 
     Args:
-        scorer: Of the spaces of all pairs.
+        scorer: Of all spaces.
         store: Where runs are kept.
-        pairs: Each is taken when its first run can be begun.
+        all_runs: Each entry is taken when its first run can be begun.
     """
-    waiting = iter(pairs)
+    waiting = iter(all_runs)
     while True:
-        begun: deque[Pair] = deque()
+        begun: deque[ContenderRuns] = deque()
         try:
             yield from _make_side_by_side(scorer, store, waiting, begun)
             return
@@ -101,49 +101,51 @@ def make_pairs(scorer: Scorer, store: ResultsStore, pairs: Iterable[Pair]) -> Ge
             yield from _make_one_by_one(scorer, store, begun)
 
 
-def _make_one_by_one(scorer: Scorer, store: ResultsStore, begun: Iterable[Pair]) -> Generator[Step, None, None]:
-    for pair in begun:
+def _make_one_by_one(
+    scorer: Scorer, store: ResultsStore, begun: Iterable[ContenderRuns]
+) -> Generator[Step, None, None]:
+    for entry in begun:
         try:
-            yield from _make_side_by_side(scorer, store, iter([pair]), deque())
+            yield from _make_side_by_side(scorer, store, iter([entry]), deque())
         except (StrategyError, MissingDependencyError) as err:
-            pair.error = err
-            yield pair, True
+            entry.error = err
+            yield entry, True
 
 
 def _make_side_by_side(
-    scorer: Scorer, store: ResultsStore, waiting: Iterator[Pair], begun: deque[Pair]
+    scorer: Scorer, store: ResultsStore, waiting: Iterator[ContenderRuns], begun: deque[ContenderRuns]
 ) -> Generator[Step, None, None]:
-    """Pairs that are begun and not complete are left in `begun`, saved."""
-    places: dict[Run, tuple[Pair, int]] = {}
+    """Those that are begun and not complete are left in `begun`, saved."""
+    places: dict[Run, tuple[ContenderRuns, int]] = {}
     latest = time.monotonic()
 
     def wanted() -> Iterator[Run]:
-        for pair in waiting:
-            begun.append(pair)
-            for number in pair.missing():
-                run = scorer.planned(pair.contender, pair.number, number, STAGE)
-                places[run] = pair, number
+        for entry in waiting:
+            begun.append(entry)
+            for number in entry.missing():
+                run = scorer.planned(entry.contender, entry.number, number, STAGE)
+                places[run] = entry, number
                 yield run
 
     def completed() -> Iterator[Step]:
         while begun and begun[0].complete:
-            pair = begun.popleft()
-            pair.save(store)
-            yield pair, True
+            entry = begun.popleft()
+            entry.save(store)
+            yield entry, True
 
     try:
         with closing(scorer.executor.each(wanted(), ahead=True)) as results:
             for run, result in results:
-                pair, number = places.pop(run)
-                pair.add(number, result)
-                if begun and pair is begun[0]:
-                    yield pair, False
+                entry, number = places.pop(run)
+                entry.add(number, result)
+                if begun and entry is begun[0]:
+                    yield entry, False
                 yield from completed()
                 if time.monotonic() - latest > _SECONDS_BETWEEN_SAVINGS:
-                    for entry in begun:
-                        entry.save(store)
+                    for incomplete in begun:
+                        incomplete.save(store)
                     latest = time.monotonic()
         yield from completed()
     finally:
-        for pair in begun:
-            pair.save(store)
+        for entry in begun:
+            entry.save(store)
