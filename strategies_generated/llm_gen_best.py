@@ -216,17 +216,22 @@ class MyOptimizer(OptAlg):
         return x if self.trend is None else np.hstack([x, self.believed * self.trend[indices]])
 
     def _weigh_prior(self, indices, z):
-        """Go by the prior only while what was measured rises with it: the Bayes factor of a linear trend, after BIC."""
+        """Go by the prior only while what was measured rises with it: a linear trend's Bayes factor, by BIC, is over 3."""
         if self.trend is None:
             return
         trend = self.trend[indices, 0]
         unlike = float(np.std(trend)) > 0.0
         r = min(max(float(np.corrcoef(trend, z)[0, 1]), 0.0), 1.0 - 1e-9) if unlike else 0.0
-        self.believed = -len(z) * math.log1p(-r * r) > math.log(len(z))
+        self.believed = -len(z) * math.log1p(-r * r) > math.log(len(z)) + 2.0 * math.log(3.0)
 
     def _most_promising(self, amount):
         """What the prior expects most of among what has not been measured, best first."""
         return self.promising[~self.seen[self.promising]][:amount].tolist()
+
+    def _outdoes(self, expected, drawn):
+        """Whether most pairs of a config that the prior chose and one that it did not speak for the prior, or none yet."""
+        won = [self.costs[i] < self.costs[j] for i in expected for j in drawn]
+        return not won or 2 * sum(won) > len(won)
 
     # ---------------------------------------------------------------- basics
 
@@ -282,16 +287,19 @@ class MyOptimizer(OptAlg):
             index = self.space.get_param_config_index(config)
             take(index)
             self._measure(index)
-        enough = self.n_initial if self.trend is None else min(self.n_initial, 6)
+        expected, drawn = [], []  # what the prior chooses, and what shows whether it is right
         while self._running():
             n = len(self.costs)
+            right = self._outdoes(expected, drawn)
             if len(self.good) >= 3:
+                enough = min(self.n_initial, 6) if expected and right else self.n_initial
                 if n >= enough or (n >= 4 and self.func.budget_spent_fraction > 0.12):
                     return
             batch = []
             while len(batch) < self.workers and not self.seen.all():
                 promising = self._most_promising(1)
-                if promising and (n + len(batch)) % 2 == 0:  # the others show whether it is right
+                if promising and right and (not expected or len(expected) < len(drawn)):
+                    expected += promising
                     batch += promising
                     take(batch[-1])
                     continue
@@ -302,6 +310,7 @@ class MyOptimizer(OptAlg):
                     if len(counts[d]) > 1:
                         score += counts[d][bins[d][self.rows[cand, d]]]
                 batch.append(int(cand[int(np.argmin(score))]))
+                drawn.append(batch[-1])
                 take(batch[-1])
             self._measure(*batch)
 
@@ -702,11 +711,10 @@ def _given_arrays(prior, searchspace):
 def _start_from_prior(func, searchspace):
     """Measure what a prior expects most of, while that pays, and give the costs by config.
 
-    Three configs drawn at random, in turns with the first, show what it is worth. It is
-    left there if its own are no better, and later where five in a row bring nothing new.
+    Three configs drawn at random, two of them after the first, show what it is worth. It is
+    left once its own do not win most comparisons with these, or five in a row bring nothing new.
     """
     import random
-    from statistics import median
 
     import numpy as np
 
@@ -725,12 +733,11 @@ def _start_from_prior(func, searchspace):
 
     for index in better[:20]:
         expected.append(measure(index))
-        if len(drawn) < 3:
+        while len(drawn) < min(len(expected) + 1, 3):
             drawn.append(measure(random.randrange(len(searchspace.list))))
-        elif not median(expected) < median(drawn):
-            break
+        won = np.less.outer(expected, drawn).mean()
         in_vain = len(expected) - 1 - expected.index(min(expected))
-        if in_vain >= 5 or func.budget_spent_fraction > 0.5:
+        if won <= 0.5 or in_vain >= 5 or func.budget_spent_fraction > 0.5:
             break
     return costs
 

@@ -81,6 +81,12 @@ def test_what_is_right_saves_much_and_what_is_wrong_costs_little(strategy):
         assert excess(strategy, wrong) < unknown + 0.15
 
 
+def test_a_prior_that_is_upside_down_is_left_within_two_measurements(strategy):
+    worst = np.argsort(-EXPECTED)[:20]
+    for seed in range(5):
+        assert np.isin(numbers(strategy, -EXPECTED, seed=seed, max_fevals=8), worst).sum() <= 2
+
+
 def test_all_that_is_known_fails(strategy):
     known = np.arange(0, SPACE.size, 40)
     costs, failures = SPACE.costs.copy(), SPACE.failures.copy()
