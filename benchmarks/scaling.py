@@ -1,9 +1,10 @@
 """How many runs a second more workers make, local and on Ray, and what a cluster would do by that.
 
-    python benchmarks/scaling.py [--workers 1,2,4,8,16] [--seconds 3] [--json FILE] [--nodes 40 --cores 32]
+    python benchmarks/scaling.py [--workers 1,2,4,8,16] [--seconds 10] [--json FILE] [--nodes 40 --cores 32]
 
 A named strategy with short runs, and a candidate in the sandbox, on four bundled spaces. Each count of workers gets as many
-runs as should take it `--seconds`. "Overhead" is what a worker spends for each run beside making it: workers x wall clock / runs,
+runs as should take it `--seconds`. The clock starts when all workers are there and have made runs on all spaces, as what
+that takes does not grow with the work; and stops with the last run, so that workers that are idle by then count. "Overhead" is what a worker spends for each run beside making it: workers x wall clock / runs,
 less what a run takes in a bare loop (a candidate: with one local worker). "Efficiency" is the rate per worker, relative to one
 local worker. Needs the core packages and Ray; without Ray, or without a sandbox, that part is left out and it says so.
 
@@ -100,7 +101,7 @@ def main() -> None:
     """Measure, print the table, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", default="1,2,4,8,16", help="counts of workers")
-    parser.add_argument("--seconds", type=float, default=3.0, help="for each measurement")
+    parser.add_argument("--seconds", type=float, default=10.0, help="for each measurement")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--nodes", type=int, default=0, help="nodes of a cluster to model")
     parser.add_argument("--cores", type=int, default=32, help="cores of each of them")
@@ -192,12 +193,12 @@ def time_runs(
     """Runs a second, how many there were, and what they took: wall-clock seconds, and CPU seconds of this process."""
     scorer = Scorer(executor, repeats=1, seed=1)
     planned = all_runs(scorer, contender)
-    warm_up = list(islice(planned, n_workers * len(executor.spaces)))
-    for _ in executor.each(warm_up):
-        pass
+    warm_up = list(islice(planned, 2 * n_workers * len(executor.spaces)))
+    list(executor.each(warm_up[:n_workers]))
     while getattr(executor, "n_ready", n_workers) < n_workers:  # those of Ray start one by one
         list(executor.each(warm_up[:n_workers]))
-    list(executor.each(warm_up))  # all of them make all spaces ready
+    for space in range(len(executor.spaces)):  # each of them makes each space ready
+        list(executor.each([run for run in warm_up if run.space == space]))
     if contender.label not in bare:
         bare[contender.label] = bare_run_ms(executor, contender, planned)
     n_runs = n_workers * max(FEWEST_RUNS, round(1000.0 * seconds / bare[contender.label]))

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import gc
+import mmap
 import os
-import threading
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from types import TracebackType
 
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution.executor import RunResults
 from llamea_tune.execution.named import PreparedSpace, find_strategy, run_named
 from llamea_tune.execution.run import Run
-from llamea_tune.execution.worker_process import ProcessEndedError, WorkerProcess
+from llamea_tune.execution.worker_process import ProcessEndedError, WorkerPool, WorkerProcess, first_to_answer
 from llamea_tune.runners.trace import RunResult, RunState, failed_run
 from llamea_tune.sandbox.host import Sandbox
 from llamea_tune.sandbox.sandboxed import Limits, SandboxedCandidate
 from llamea_tune.spaces.space import Space
+from llamea_tune.strategies.written import NamedStrategy
 
 
 class LocalExecutor:
     """Makes runs in processes of this machine: named strategies in workers that share the spaces, candidates in a sandbox.
 
-    See `Executor`. Processes start when they are first needed. A run is lost with its worker, and has then failed; in
-    the sandbox it is made once more.
+    See `Executor`. Several candidates at a time are served by workers too, each with a sandbox of its own, as they would
+    wait for each other in one process; one at a time is served here. A run of a named strategy is lost with its worker,
+    and has then failed; a candidate's is made once more.
     """
 
     def __init__(
@@ -46,13 +48,17 @@ class LocalExecutor:
         self.spaces = tuple(spaces)
         self._jobs = jobs
         self._limits = limits or Limits()
-        self._sandbox = Sandbox(self.spaces, jobs=jobs, limits=self._limits, allow_weak=allow_weak)
+        self._unwanted = mmap.mmap(-1, 1)  # shared with the workers: whether candidates that run now are to end
+        self._sandbox = Sandbox(self.spaces, limits=self._limits, allow_weak=allow_weak)
         self._prepared = PreparedSpaces(self.spaces)
-        self._under_way: dict[Future[RunResult], tuple[Run, Callable[[], None]]] = {}
-        self._workers: list[WorkerProcess[Run, RunResult]] = []
-        self._free: list[WorkerProcess[Run, RunResult]] = []
+        self._named = WorkerPool(jobs, self._run_named)
+        self._confined = WorkerPool(jobs, self._run_confined)
+        self._under_way: dict[WorkerProcess[Run, RunResult], Run] = {}
 
     def __enter__(self) -> LocalExecutor:
+        """Start the workers that serve candidates: now, as whoever proposes candidates may have threads later."""
+        if self._jobs > 1:
+            self._confined.start()
         return self
 
     def __exit__(
@@ -63,71 +69,85 @@ class LocalExecutor:
     def close(self) -> None:
         """End all processes at once, whatever they are doing."""
         self._sandbox.close()
-        for worker in self._workers:
-            worker.kill()
+        self._named.kill()
+        self._confined.kill()
 
     def end_runs(self) -> None:
         """End the runs that are under way, which have then failed. May be called from any thread."""
-        for _, end in list(self._under_way.values()):
-            end()
+        self._unwanted[0] = True
+        for worker, run in list(self._under_way.items()):
+            if isinstance(run.contender, NamedStrategy):
+                worker.kill()
 
     def each(self, runs: Iterable[Run | None], *, ahead: bool = False) -> RunResults:  # noqa: ARG002
         """See `Executor`."""
         waiting = iter(runs)
-        under_way = self._under_way = {}
-        with ThreadPoolExecutor(self._jobs, thread_name_prefix="run") as pool:
-            try:
-                while True:
-                    while len(under_way) < self._jobs and (run := next(waiting, None)) is not None:
-                        future, end = self._begin(run, pool)
-                        under_way[future] = run, end
-                    if not under_way:
-                        return
-                    done = next(iter(wait(under_way, return_when=FIRST_COMPLETED).done))
-                    run, _ = under_way.pop(done)
-                    yield run, done.result()
-            except KeyboardInterrupt:
-                self.close()
-                raise
-            finally:
-                for _, end in under_way.values():
-                    end()
-
-    def _begin(self, run: Run, pool: ThreadPoolExecutor) -> tuple[Future[RunResult], Callable[[], None]]:
-        """Begin a run; its result to be, and what ends it."""
-        if isinstance(run.contender, SandboxedCandidate):
-            stop = threading.Event()
-            return pool.submit(self._sandbox.run, run.contender, run.space, run.seed, run.budget, stop), stop.set
-        find_strategy(run.contender.name)  # refuses unknown ones, and loads it for all workers to come
-        worker = self._worker(run.space)
-        return pool.submit(self._run_in, worker, run), worker.kill
-
-    def _run_in(self, worker: WorkerProcess[Run, RunResult], run: Run) -> RunResult:
+        made_again: set[Run] = set()
+        self._unwanted[0] = False
         try:
-            return worker.do(run)
+            while True:
+                while len(self._under_way) < self._jobs and (run := next(waiting, None)) is not None:
+                    if self._jobs == 1 and isinstance(run.contender, SandboxedCandidate):
+                        yield run, self._run_confined(run)
+                    else:
+                        self._begin(run)
+                if not self._under_way:
+                    return
+                run, result = self._next_result()
+                if result is None and run not in made_again:
+                    made_again.add(run)
+                    self._begin(run)
+                else:
+                    yield run, result or failed_run(RunState.KILLED, "its process died")
+        except KeyboardInterrupt:
+            self.close()
+            raise
+        finally:
+            self._give_up()
+
+    def _begin(self, run: Run) -> None:
+        if isinstance(run.contender, NamedStrategy):
+            find_strategy(run.contender.name)  # refuses unknown ones, and loads it for all workers to come
+            if self._jobs > 1 and not self._prepared:
+                self._prepared.have_all()
+        worker = self._pool(run).take()
+        self._under_way[worker] = run
+        worker.begin(run)
+
+    def _next_result(self) -> tuple[Run, RunResult | None]:
+        """Wait for a run that is under way; None if it was a candidate's and was lost with its worker."""
+        worker = first_to_answer(self._under_way)
+        run = self._under_way.pop(worker)
+        try:
+            return run, worker.result()
         except ProcessEndedError as err:
             if err.at_limit:
-                return failed_run(RunState.TIMED_OUT, f"ran longer than {self._limits.named_s:g} s")
-            return failed_run(RunState.KILLED, "its process died")
+                return run, failed_run(RunState.TIMED_OUT, f"ran longer than {self._limits.named_s:g} s")
+            named = isinstance(run.contender, NamedStrategy)
+            return run, failed_run(RunState.KILLED, "its process died") if named else None
         finally:
-            self._free.append(worker)
+            self._pool(run).give_back(worker)
 
-    def _worker(self, space: int) -> WorkerProcess[Run, RunResult]:
-        """A free worker. All are forked as soon as one is needed, before there are threads here that may hold locks."""
-        while self._free:
-            worker = self._free.pop()
-            if worker.alive:
-                return worker
-            self._workers.remove(worker)
-        prepared, limit_s = self._prepared, self._limits.named_s
-        prepared.have(
-            range(len(self.spaces)) if self._jobs > 1 else [space]
-        )  # several workers share them, one need not
-        for _ in range(max(1, self._jobs - len(self._workers))):
-            worker = WorkerProcess(lambda run: run_named(prepared[run.space], run, limit_s))
-            self._workers.append(worker)
-            self._free.append(worker)
-        return self._free.pop()
+    def _give_up(self) -> None:
+        """End the runs that are under way, and wait until their workers are free."""
+        self.end_runs()
+        while self._under_way:
+            worker, run = self._under_way.popitem()
+            with suppress(Exception):  # of a run that nobody wants to know about
+                worker.result()
+            self._pool(run).give_back(worker)
+
+    def _pool(self, run: Run) -> WorkerPool[Run, RunResult]:
+        return self._named if isinstance(run.contender, NamedStrategy) else self._confined
+
+    def _run_named(self, run: Run) -> RunResult:
+        """Make a run; in a worker."""
+        return run_named(self._prepared[run.space], run, self._limits.named_s)
+
+    def _run_confined(self, run: Run) -> RunResult:
+        """Make a run; in a worker, which has a sandbox of its own, as this one is forked before it starts anything."""
+        assert isinstance(run.contender, SandboxedCandidate)
+        return self._sandbox.run(run.contender, run.space, run.seed, run.budget, lambda: self._unwanted[0] == 1)
 
 
 class PreparedSpaces(dict[int, PreparedSpace]):
@@ -142,9 +162,9 @@ class PreparedSpaces(dict[int, PreparedSpace]):
         self[number] = PreparedSpace(self._spaces[number])
         return self[number]
 
-    def have(self, numbers: Iterable[int]) -> None:
-        """Make spaces ready that are not yet."""
-        for number in numbers:
+    def have_all(self) -> None:
+        """Make all spaces ready that are not yet."""
+        for number in range(len(self._spaces)):
             _ = self[number]
         gc.collect()
 

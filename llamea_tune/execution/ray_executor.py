@@ -31,10 +31,11 @@ _PATIENCE_S = 30.0
 
 @dataclass(eq=False)
 class _Worker:
-    """An actor of the cluster, and the facts of its node once it has started."""
+    """An actor of the cluster, the facts of its node once it has started, and the chunks that it was given: at most two."""
 
     actor: Any
     facts: NodeFacts | None = None
+    chunks: list[_UnderWay] = field(default_factory=list)
 
     @property
     def node_id(self) -> str:
@@ -43,11 +44,20 @@ class _Worker:
 
 @dataclass(eq=False)
 class _UnderWay:
-    """What an actor was asked for: runs, or, if there are none, where it is. Without a wish for it once it was stopped."""
+    """What an actor was asked for: a chunk of runs, or, if there are none, where it is.
+
+    Attributes:
+        worker: The actor.
+        number: Of the chunk.
+        runs: Its runs.
+        short: Whether the actor should have another chunk at hand when it has made this one.
+        wanted: False once it was stopped.
+    """
 
     worker: _Worker
     number: int = 0
     runs: Sequence[Run] = ()
+    short: bool = False
     wanted: bool = True
 
 
@@ -107,6 +117,7 @@ class RayExecutor:
         self._n_chunks = 0
         self._workers: set[_Worker] = set()
         self._free: list[_Worker] = []
+        self._soon_free: dict[_Worker, None] = {}  # an ordered set
         self._under_way: dict[Any, _UnderWay] = {}
         self._weak: dict[str, SandboxError] = {}  # by id of the node
         self._looked = 0.0
@@ -153,12 +164,16 @@ class RayExecutor:
                     elif under_way.wanted and answer is None:
                         yield from self._make_again(under_way, lost)
                     elif answer is not None:
-                        self._free.append(under_way.worker)
+                        under_way.worker.chunks.remove(under_way)
+                        self._sort_in(under_way.worker)
                         yield from self._results(under_way, answer, lost, sizes)
         finally:
+            latest = {under_way.worker: under_way.number for under_way in self._wanted()}
             for under_way in self._wanted():
                 under_way.wanted = False
-                under_way.worker.actor.stop.remote(under_way.number)
+            for worker, number in latest.items():
+                self._soon_free.pop(worker, None)
+                worker.actor.stop.remote(number)
 
     def _wanted(self) -> list[_UnderWay]:
         return [under_way for under_way in self._under_way.values() if under_way.runs and under_way.wanted]
@@ -172,17 +187,18 @@ class RayExecutor:
         n_wanted = self._jobs or max(1, self._connection.cpus())
         if not self._stored:
             self._stored = [self._ray.put(space) for space in self.spaces]
-        options = {"num_cpus": 1, "max_restarts": 0, "max_concurrency": 2, "scheduling_strategy": "SPREAD"}
-        actors = self._ray.remote(**options)(RayWorker)
+        options = {"num_cpus": 1, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
+        actors = self._ray.remote(**options, max_concurrency=RayWorker.CALLS_AT_ONCE)(RayWorker)
         for _ in range(n_wanted - len(self._workers)):
             worker = _Worker(actors.remote(self._stored, self._limits, self._allow_weak))
             self._workers.add(worker)
             self._under_way[worker.actor.facts.remote()] = _UnderWay(worker)
 
     def _hand_out(self, waiting: Iterator[Run | None], lost: _Losses, sizes: ChunkSizes) -> bool:
-        """Give runs to free workers. Whether there is none to give for now."""
-        while self._free:
-            runs = [lost.waiting.popleft()] if lost.waiting else sizes.take(waiting, len(self._workers))
+        """Give runs to workers that are free, or soon will be. Whether there is none to give for now."""
+        while self._free or (self._soon_free and not lost.waiting):
+            alone = bool(lost.waiting)
+            runs = [lost.waiting.popleft()] if alone else sizes.take(waiting, len(self._workers))
             if not runs:
                 return True
             strategies = _own_strategies(runs)
@@ -192,11 +208,23 @@ class RayExecutor:
                 return False
             self._n_chunks += 1
             chunk = Chunk(self._n_chunks, runs, strategies)
-            self._under_way[worker.actor.make.remote(chunk)] = _UnderWay(worker, chunk.number, runs)
+            short = not alone and sizes.are_short(runs, len(self._workers))
+            under_way = _UnderWay(worker, chunk.number, runs, short)
+            self._under_way[worker.actor.make.remote(chunk)] = under_way
+            worker.chunks.append(under_way)
+            self._sort_in(worker)
         return False
 
+    def _sort_in(self, worker: _Worker) -> None:
+        """Note whether a worker may be given runs, after it was given some or has made some."""
+        self._soon_free.pop(worker, None)
+        if not worker.chunks:
+            self._free.append(worker)
+        elif len(worker.chunks) == 1 and worker.chunks[0].short:
+            self._soon_free[worker] = None
+
     def _fit_for(self, runs: Sequence[Run]) -> _Worker | None:
-        """Take a free worker that may make these runs.
+        """Take a worker that may make these runs: a free one, or else the one that should be free next.
 
         Raises:
             SandboxError: No node can confine candidates, and some of them are.
@@ -205,6 +233,9 @@ class RayExecutor:
         for place in reversed(range(len(self._free))):
             if not confined or self._free[place].node_id not in self._weak:
                 return self._free.pop(place)
+        for worker in self._soon_free:
+            if not confined or worker.node_id not in self._weak:
+                return worker
         if all(worker.node_id in self._weak for worker in self._workers):
             raise next(iter(self._weak.values()))
         return None
@@ -271,6 +302,7 @@ class RayExecutor:
     def _drop(self, worker: _Worker) -> None:
         """Have no more to do with a worker, which is ended if it lives."""
         self._workers.discard(worker)
+        self._soon_free.pop(worker, None)
         self._ray.kill(worker.actor)
         self._looked = 0.0
 

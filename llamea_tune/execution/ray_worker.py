@@ -97,7 +97,9 @@ class ChunkOutcome:
 
 
 class RayWorker:
-    """Makes runs for one driver, a chunk at a time; `stop` comes in beside that. Ends with its driver."""
+    """Makes runs for one driver, a chunk at a time; the next chunk may wait, and `stop` comes in beside. Ends with its driver."""
+
+    CALLS_AT_ONCE = 3
 
     def __init__(self, spaces: Sequence[Any], limits: Limits, allow_weak: bool) -> None:
         """Prepare to make runs.
@@ -111,8 +113,9 @@ class RayWorker:
 
         self._executor = LocalExecutor(ray.get(list(spaces)), limits=limits, allow_weak=allow_weak)
         self._stopped_up_to = 0
-        self._idle = threading.Event()
-        self._idle.set()
+        self._turn = threading.Lock()
+        self._making = 0  # number of the chunk
+        self._made = threading.Condition()
         self._own: dict[str, str] = {}
 
     def facts(self) -> NodeFacts:
@@ -121,7 +124,25 @@ class RayWorker:
 
     def make(self, chunk: Chunk) -> ChunkOutcome:
         """Make the runs of a chunk, up to where it is stopped."""
-        self._idle.clear()
+        with self._turn:
+            with self._made:
+                self._making = chunk.number
+            try:
+                return self._make(chunk)
+            finally:
+                with self._made:
+                    self._making = 0
+                    self._made.notify_all()
+
+    def stop(self, number: int) -> None:
+        """End the chunks up to a number, whose results are no longer wanted, wherever they are."""
+        self._stopped_up_to = number
+        with self._made:
+            while 0 < self._making <= number:
+                self._executor.end_runs()
+                self._made.wait(_SECONDS_BETWEEN_LOOKS)  # a run that was being begun just now is ended a moment later
+
+    def _make(self, chunk: Chunk) -> ChunkOutcome:
         results: list[tuple[RunResult, float]] = []
         try:
             self._register(chunk.strategies)
@@ -133,17 +154,7 @@ class RayWorker:
                     since = now
         except LlameaTuneError as error:
             return ChunkOutcome(results, error)
-        finally:
-            self._idle.set()
         return ChunkOutcome(results)
-
-    def stop(self, number: int) -> None:
-        """End the chunk of a number, whose results are no longer wanted, wherever it is."""
-        self._stopped_up_to = number
-        while not self._idle.wait(
-            _SECONDS_BETWEEN_LOOKS
-        ):  # a run that was being begun just now is ended a moment later
-            self._executor.end_runs()
 
     def _wanted(self, chunk: Chunk) -> Iterator[Run]:
         return (run for run in chunk.runs if chunk.number > self._stopped_up_to)

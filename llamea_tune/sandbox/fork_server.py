@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 import numpy as np
 from kernel_tuner.searchspace import Searchspace
 
+from llamea_tune.sandbox import linux
 from llamea_tune.sandbox.confinement import Confinement
 from llamea_tune.sandbox.descendants import end_group, reap_orphans
 from llamea_tune.sandbox.guest import run_candidate
@@ -69,6 +70,8 @@ class ForkServer:
             return
         hello, _, tail = frame
         os.environ.pop("LD_LIBRARY_PATH", None)  # the loader has read it
+        if hello["dies_with_thread"] and linux.IS_LINUX:
+            linux.die_with_parent(signal.SIGKILL)  # at once, not only when it finds that the host hung up
         self._outlines = list(_read_outlines(hello["spaces"], tail))
         layers = self._confinement.prepare()
         send_frame(self._control, {"layers": [asdict(layer) for layer in layers]})

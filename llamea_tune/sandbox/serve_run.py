@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from llamea_tune.exceptions import SandboxError
@@ -38,7 +38,7 @@ def serve_run(
     assignment: Assignment,
     meter: Meter,
     limits: Limits,
-    stop: threading.Event,
+    stopped: Callable[[], bool],
     *,
     live: bool = False,
 ) -> RunResult:
@@ -50,7 +50,7 @@ def serve_run(
         assignment: What to run.
         meter: Fresh; keeps budget, clock and trace.
         limits: What the run may use.
-        stop: Set when the result is no longer wanted.
+        stopped: Says when the result is no longer wanted.
         live: Whether measurements take real time, which the wall-clock limit then leaves out.
 
     Raises:
@@ -59,7 +59,7 @@ def serve_run(
     """
     guest = worker.start_guest(space_number, assignment.code)
     latest = time.monotonic() + limits.wall_s + _LATE_S
-    dialogue = _Dialogue(guest, meter, worker.space_size(space_number), latest, stop, live)
+    dialogue = _Dialogue(guest, meter, worker.space_size(space_number), latest, stopped, live)
     verdict: _Verdict | None = None
     ready = False
     try:
@@ -87,7 +87,7 @@ class _Dialogue:
     meter: Meter
     size: int
     latest: float
-    stop: threading.Event
+    stopped: Callable[[], bool]
     live: bool = False
     repeated: int = 0
     invalid: int = 0
@@ -117,7 +117,7 @@ class _Dialogue:
                     return verdict
             elif ending and (data is None or self.meter.done):
                 return self._good_end()
-            elif data is not None or self.stop.is_set() or time.monotonic() > self.latest:
+            elif data is not None or self.stopped() or time.monotonic() > self.latest:
                 return None
 
     def _hear(self, data: bytes) -> _Verdict | None:

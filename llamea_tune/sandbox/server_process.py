@@ -169,7 +169,8 @@ class Worker:
             theirs.close()
             try:
                 outlines, tail = _describe(self._spaces)
-                self._say(outlines, tail=tail)
+                stays = threading.current_thread() is threading.main_thread()
+                self._say({**outlines, "dies_with_thread": stays}, tail=tail)
                 answer = self._hear(_START_S)
             except WorkerDiedError as error:
                 self.kill()

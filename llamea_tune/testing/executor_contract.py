@@ -26,7 +26,7 @@ from llamea_tune.exceptions import StrategyError
 from llamea_tune.execution import Contender, Executor, NamedStrategy, Run, SandboxedCandidate, each_until_failure
 from llamea_tune.runners import RunBudget, RunResult, RunState
 from llamea_tune.spaces.space import Space
-from llamea_tune.testing.processes import alive, children_of, wait_until
+from llamea_tune.testing.processes import alive, descendants_of, wait_until
 from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 BUDGET = RunBudget(max_fevals=40)
@@ -223,19 +223,14 @@ class ExecutorContract:
     @pytest.mark.parametrize("when", ["idle", "busy"])
     def test_closing_ends_all_processes(self, when: str) -> None:
         """Whatever they are doing."""
-        before = _descendants(os.getpid())
+        before = descendants_of(os.getpid())
         lazy = CANDIDATE.with_hyperparameters({"idle_s": 50.0})
         with self.make_executor(SPACES, 2) as executor:
             list(executor.each(make_runs(NAMED, CANDIDATE)))
-            assert wait_until(lambda: _descendants(os.getpid()) - before)
+            assert wait_until(lambda: descendants_of(os.getpid()) - before)
             if when == "busy":
                 results = executor.each([*make_runs(NAMED, seeds=[1]), *make_runs(lazy)])
                 next(results)
-            started = _descendants(os.getpid()) - before
+            started = descendants_of(os.getpid()) - before
         wait_until(lambda: not alive(started))
-        assert not alive(_descendants(os.getpid()) - before)
-
-
-def _descendants(pid: int) -> set[int]:
-    children = children_of(pid)
-    return children.union(*map(_descendants, children))
+        assert not alive(descendants_of(os.getpid()) - before)

@@ -16,6 +16,12 @@ def children_of(pid: int) -> set[int]:
     return {int(child) for text in lists for child in text.split()}
 
 
+def descendants_of(pid: int) -> set[int]:
+    """Ids of a process's children, of theirs, and so on. Linux only."""
+    children = children_of(pid)
+    return children.union(*map(descendants_of, children))
+
+
 def alive(pids: Iterable[int]) -> set[int]:
     """Those processes that are there and run. Linux only."""
     return {pid for pid in pids if _state(pid) not in ("", "Z", "X")}

@@ -77,7 +77,7 @@ def main() -> None:
             states[adversary.name] = result.state.value
             if found:
                 problems[adversary.name] = found
-        layers = {layer.name: layer.active for layer in course.sandbox._workers[0].layers}
+        layers = {layer.name: layer.active for layer in course.sandbox._worker.layers}
     print(json.dumps({"uid": os.getuid(), "states": states, "problems": problems, "layers": layers}))
 
 

@@ -63,5 +63,5 @@ def evolver() -> SandboxedCandidate:
 
 @pytest.fixture(scope="module")
 def sandbox(space: Space, other_space: Space) -> Iterator[Sandbox]:
-    with Sandbox([space, other_space], jobs=2, limits=Limits(wall_s=20, memory_mb=300)) as ready:
+    with Sandbox([space, other_space], limits=Limits(wall_s=20, memory_mb=300)) as ready:
         yield ready

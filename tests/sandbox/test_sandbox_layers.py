@@ -19,7 +19,7 @@ from adversaries import ADVERSARIES
 from test_sandbox_runs import SAMPLE
 
 import llamea_tune
-from llamea_tune.exceptions import SandboxError, SettingsError
+from llamea_tune.exceptions import SandboxError
 from llamea_tune.runners import RunState
 from llamea_tune.sandbox import Layer, LayerStatus, Sandbox, layers, seccomp
 from llamea_tune.sandbox.linux import give_up_privileges_for_good, set_seccomp_filter
@@ -81,11 +81,6 @@ def test_a_python_that_does_not_start_is_one_clear_error(space: Space, monkeypat
     monkeypatch.setattr("llamea_tune.sandbox.server_process._BOOT", "raise ImportError('no kernel_tuner here')")
     with Sandbox([space]) as broken, pytest.raises(SandboxError, match="did not start: ImportError: no kernel_tuner"):
         broken.run(SAMPLE, 0, 1)
-
-
-def test_no_worker_is_an_error(space: Space) -> None:
-    with pytest.raises(SettingsError, match="jobs=0"):
-        Sandbox([space], jobs=0)
 
 
 def test_windows_is_told_what_to_do(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,20 +221,9 @@ def test_a_run_that_is_no_longer_wanted_ends_early(sandbox: Sandbox) -> None:
     stop = threading.Event()
     threading.Timer(0.5, stop.set).start()
     start = time.monotonic()
-    assert not sandbox.run(LOOP, 0, 1, RunBudget(), stop).state.scorable
+    assert not sandbox.run(LOOP, 0, 1, RunBudget(), stop.is_set).state.scorable
     assert time.monotonic() - start < 10
     assert sandbox.run(SAMPLE, 0, 1).state is RunState.FINISHED  # it can still be used
-
-
-def test_threads_may_share_a_sandbox(sandbox: Sandbox) -> None:
-    results = []
-    threads = [threading.Thread(target=lambda: results.append(sandbox.run(SAMPLE, 0, 1))) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=30)
-    assert len(results) == 6
-    assert all(same_trace(result, results[0]) for result in results)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
