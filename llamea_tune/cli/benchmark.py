@@ -140,6 +140,7 @@ def benchmark(
         backend=backend,
         compiler=compiler,
         devices=device,
+        executor=executor,
         sample=live_sample,
         budget_s=live_budget,
         recordings=live_recordings,
@@ -156,7 +157,7 @@ def benchmark(
     reading = Reading(t1, objective, salvage)
     named = live.one_kind(spaces, reading, lives)
     try:
-        with opened_spaces(named, reading, live.sampling_lines(quiet=quiet)) as there:
+        with opened_spaces(named, reading, live.sampling_lines(quiet=quiet), executor=executor) as there:
             loaded = known_beforehand(there, prior, seed, quiet=quiet)
             progress = BenchmarkProgress(contenders, loaded, repeats, quiet=quiet)
             with progress, IohWriter(ioh) if ioh else nullcontext() as writer:

@@ -215,6 +215,7 @@ def evolve(
         backend=backend,
         compiler=compiler,
         devices=device,
+        executor=executor,
         sample=live_sample,
         budget_s=live_budget,
         recordings=live_recordings,

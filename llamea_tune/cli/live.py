@@ -65,6 +65,7 @@ def live_kernels(
     backend: str | None,
     compiler: str | None,
     devices: str,
+    executor: str,
     sample: int,
     budget_s: float | None,
     recordings: Path,
@@ -92,20 +93,26 @@ def live_kernels(
                 sample=sample,
                 budget_s=budget_s,
             )
-            for device in ([0] if kernel.on_cpu else device_numbers(devices))
+            for device in ([0] if kernel.on_cpu else device_numbers(devices, executor))
         ]
     return lives
 
 
-def device_numbers(text: str) -> list[int]:
+def device_numbers(text: str, executor: str) -> list[int]:
     """Numbers of devices as people write them: `0`, `0,1`, or `all`.
 
     Raises:
-        SettingsError: It is written otherwise, or `all` finds none.
+        SettingsError: It is written otherwise, or `all` finds none, or would have to look at a whole cluster.
     """
     from llamea_tune.exceptions import SettingsError
+    from llamea_tune.execution.devices import devices_for
     from llamea_tune.recording.machine import gpu_count
+    from llamea_tune.runners.open_live import this_machine
 
+    if text == "all" and devices_for(executor) is not this_machine:
+        raise SettingsError(
+            "--device all is for this machine; on a cluster write a number for each GPU wanted, such as 0,1"
+        )
     if text == "all":
         if count := gpu_count():
             return list(range(count))

@@ -31,7 +31,7 @@ from llamea_tune.execution import Executor
 from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.priors import with_priors
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer
-from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
+from llamea_tune.runners.open_live import Devices, LiveKernel, OnSampled, open_all, this_machine
 from llamea_tune.scoring import Scorer
 from llamea_tune.spaces import Reading, RecordedSpace, Space, load_space
 from llamea_tune.wording import counted
@@ -84,7 +84,10 @@ def versions() -> dict[str, str]:
 
 @contextmanager
 def run_spaces(
-    run: RunDirectory, on_sampled: OnSampled | None = None, given: Sequence[Space] | None = None
+    run: RunDirectory,
+    on_sampled: OnSampled | None = None,
+    given: Sequence[Space] | None = None,
+    devices: Devices = this_machine,
 ) -> Iterator[Sequence[Space]]:
     """Load the training spaces of a run again; leaving the context closes the devices of live ones.
 
@@ -92,6 +95,7 @@ def run_spaces(
         run: The run directory.
         on_sampled: See `open_live`.
         given: The spaces, where they need not be loaded.
+        devices: Where live ones find their devices.
 
     Raises:
         RunDirectoryError: A space is not what it was when the run was started.
@@ -105,7 +109,7 @@ def run_spaces(
         )
     opening: AbstractContextManager[Sequence[Space]]
     if given is None and lives:
-        opening = open_all(lives, on_sampled)
+        opening = open_all(lives, on_sampled, devices)
     else:
         opening = nullcontext([_loaded(record) for record in records] if given is None else given)
     settings = Settings.from_json(run.header()["settings"])

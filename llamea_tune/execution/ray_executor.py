@@ -19,6 +19,7 @@ from llamea_tune.execution.ray_chunks import ChunkSizes
 from llamea_tune.execution.ray_cluster import SAME_EVERYWHERE, RayConnection, check_same_conditions
 from llamea_tune.execution.ray_worker import Chunk, ChunkOutcome, NodeFacts, RayWorker
 from llamea_tune.execution.run import Run
+from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.trace import RunState, failed_run
 from llamea_tune.sandbox.sandboxed import Limits, SandboxedCandidate
 from llamea_tune.spaces.space import Space
@@ -89,22 +90,22 @@ class RayExecutor:
         """Connect to a cluster; workers start when they are first needed.
 
         Args:
-            spaces: The spaces that runs may be on; recorded ones.
+            spaces: The spaces that runs may be on; recorded ones, or live ones of `cluster_devices`.
             address: See `RayConnection`.
             jobs: Runs that go on at the same time; by default one for each CPU of the cluster.
             limits: What one run may use; `Limits()` by default.
             allow_weak: Whether candidates may run where a node offers only a weaker sandbox.
 
         Raises:
-            SettingsError: There are no jobs, or spaces are live.
+            SettingsError: There are no jobs, or spaces are live on this machine.
             MissingDependencyError: Ray is not installed.
             ClusterError: No cluster answers.
         """
         if jobs is not None and jobs < 1:
             raise SettingsError(f"an executor needs at least one job, not {jobs}; give a positive number")
-        live = next((space.name for space in spaces if space.known is not space), None)
-        if live is not None:
-            message = f"executor is ray, but {live} is measured live, on this machine; leave it out with live kernels"
+        stays = next((space.name for space in spaces if isinstance(space, LiveSpace) and not space.anywhere), None)
+        if stays is not None:
+            message = f"executor is ray, but {stays} is measured live, on this machine; name its kernel, to be opened on the cluster"
             raise SettingsError(message, fields=("executor",))
         self.spaces = tuple(spaces)
         self._jobs = jobs
@@ -346,5 +347,10 @@ def _refuse_broken(error: Exception) -> None:
 def from_spec(
     argument: str, *, spaces: Sequence[Space], jobs: int | None, limits: Limits | None, allow_weak: bool
 ) -> RayExecutor:
-    """The executor that `ray` or `ray:ADDRESS` names; see `RayExecutor`."""
+    """The executor that `ray` or `ray:ADDRESS` names; see `RayExecutor`.
+
+    By default one job in all where a CPU kernel is measured live, which runs beside it would disturb.
+    """
+    if jobs is None and any(space.on_cpu for space in spaces):
+        jobs = 1
     return RayExecutor(spaces, address=argument, jobs=jobs, limits=limits, allow_weak=allow_weak)

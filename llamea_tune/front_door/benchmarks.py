@@ -56,7 +56,7 @@ def benchmark(
     """
     chosen = BenchmarkSettings(**settings)
     contenders = as_contenders(strategies)
-    with opened_spaces(spaces, reading, on_sampled) as there:
+    with opened_spaces(spaces, reading, on_sampled, executor=executor) as there:
         opened = with_priors(there, prior, seed=chosen.seed)
         if any(space.opened_as for space in opened):
             if fresh:

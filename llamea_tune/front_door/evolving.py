@@ -18,6 +18,7 @@ from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.starting import starting_proposals
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import LOCAL, make_contender, make_executor
+from llamea_tune.execution.devices import devices_for
 from llamea_tune.front_door.named_spaces import AS_THEY_SAY, SpaceLike, first_spaces, opened_spaces
 from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.priors import resolved, with_priors
@@ -74,7 +75,8 @@ def evolve(
     for strategy in (*chosen.final_strategies, *chosen.reference_strategies):
         make_contender(strategy)  # refuses what it does not know now, rather than after the evolution
     starting_proposals(chosen.start_from)
-    with opened_spaces(first_spaces() if spaces is None else spaces, reading, on_sampled) as there:
+    given = first_spaces() if spaces is None else spaces
+    with opened_spaces(given, reading, on_sampled, executor=executor) as there:
         opened = with_priors(there, chosen.prior, seed=chosen.seed)
         for space in opened:
             space_budget(space)  # nor start what cannot be scored on
@@ -125,7 +127,7 @@ def resume(
     """
     directory = RunDirectory.open_existing(Path(run))
     check_proposer(directory, proposer)
-    with run_spaces(directory, on_sampled, spaces) as opened:
+    with run_spaces(directory, on_sampled, spaces, devices_for(executor)) as opened:
         if max_candidates is not None or llm.given() or budgets.given():
             change_settings(directory, max_candidates=max_candidates, llm=llm, budgets=budgets)
         limits = Settings.from_json(directory.header()["settings"]).limits

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from llamea_tune.exceptions import SettingsError
+from llamea_tune.execution import LOCAL
+from llamea_tune.execution.devices import devices_for
 from llamea_tune.runners.open_live import LiveKernel, OnSampled, open_all
 from llamea_tune.spaces import Reading, Space, bundled_spaces, load_spaces
 from llamea_tune.spaces.find import kernel_folder, space_name
@@ -25,6 +27,8 @@ def opened_spaces(
     spaces: SpaceLike | Iterable[SpaceLike] | None,
     reading: Reading = AS_THEY_SAY,
     on_sampled: OnSampled | None = None,
+    *,
+    executor: str = LOCAL,
 ) -> Iterator[Sequence[Space]]:
     """Load or open spaces; leaving the context closes the live ones that were opened here.
 
@@ -32,6 +36,7 @@ def opened_spaces(
         spaces: What to load; None for all bundled ones.
         reading: How files are read.
         on_sampled: See `open_live`.
+        executor: What makes the runs, and says where live kernels find their devices; see `make_executor`.
 
     Raises:
         SettingsError: Recorded and live spaces are mixed.
@@ -49,7 +54,7 @@ def opened_spaces(
             "live spaces that are open and kernels to be opened are named together; name one kind of them"
         )
     else:
-        with open_all(kernels, on_sampled) as opened:
+        with open_all(kernels, on_sampled, devices_for(executor)) as opened:
             yield opened
 
 

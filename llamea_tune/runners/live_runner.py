@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from llamea_tune._closing import Closing
 from llamea_tune.exceptions import RecordingError
@@ -29,6 +29,28 @@ def measurement_of(entry: Mapping[str, Any]) -> Measurement:
     return Measurement(float(entry["time"]), FailureKind.NONE, time_us)
 
 
+class LiveDevice(Protocol):
+    """A device that measures configs of one kernel, here or elsewhere; each request is measured, one at a time."""
+
+    @property
+    def kernel(self) -> KernelFolder:
+        """The kernel, whose `param_configs` are numbered."""
+
+    @property
+    def device_name(self) -> str:
+        """Full name of the device."""
+
+    @property
+    def host(self) -> str | None:
+        """This machine's address for runs on others, which ask for measurements too; None if all runs are made here."""
+
+    def measure_entry(self, index: int) -> dict[str, Any]:
+        """Measure config number `index`: an entry of a Kernel Tuner cache."""
+
+    def close(self) -> None:
+        """End it; may be called twice, and from another thread than the one that measures."""
+
+
 class LiveRunner(Closing):
     """Measures configs of a kernel on a device, in a worker process that a crashing kernel may take down.
 
@@ -36,6 +58,7 @@ class LiveRunner(Closing):
     """
 
     takes_time = True
+    host: str | None = None
 
     def __init__(self, kernel: KernelFolder, *, device: int = 0, iterations: int = 7, seed: int = 0) -> None:
         """Start the device.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import singledispatch
 
 from llamea_tune.runners.cached import CachedRunner
@@ -24,6 +24,7 @@ class LiveSpace(Space):
         reference: The lowest cost that was recorded when the run began, which scores are relative to.
         budget_s: What a run may spend on measuring, in seconds; None for the published budget of the sample.
         lowest_cost: Gives the lowest cost that is recorded by now.
+        anywhere: Whether runs on other machines of a cluster reach the runner, too.
     """
 
     runner: Runner
@@ -31,6 +32,7 @@ class LiveSpace(Space):
     reference: float
     budget_s: float | None
     lowest_cost: Callable[[], float]
+    anywhere: bool = field(default=False, kw_only=True)
 
     @property
     def known(self) -> RecordedSpace:

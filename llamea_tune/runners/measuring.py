@@ -1,7 +1,8 @@
 """Measuring for everybody in a run: one recording runner for each device, reached from any thread and forked process.
 
-The process that opened a device keeps it, and serves requests over a local socket, one measurement at a time. So several
-runs share one device without disturbing each other, and devices measure in parallel.
+The process that opened a device keeps it, and serves requests over a socket, one measurement at a time. So several
+runs share one device without disturbing each other, and devices measure in parallel. The socket is one of this machine,
+or of the network where runs are made on a cluster; whoever connects has to know a secret that is made anew each time.
 """
 
 from __future__ import annotations
@@ -10,22 +11,25 @@ import contextlib
 import os
 import socket
 import threading
-from multiprocessing.connection import Client, Connection, Listener
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
 from pathlib import Path
+from typing import Any
 
 from llamea_tune._closing import Closing
 from llamea_tune.exceptions import RecordingError
-from llamea_tune.runners.live_runner import LiveRunner
+from llamea_tune.runners.live_runner import LiveDevice
 from llamea_tune.runners.recording_runner import RecordingRunner
 from llamea_tune.runners.runner import Measurement
 
 _CLOSING_S = 5.0
+_CLOSED = "the device was closed while something was still to be measured on it"
 
 
 class MeasuringService(Closing):
     """Serves the measurements of one kernel on one device; a context manager, which leaves no process behind."""
 
-    def __init__(self, live: LiveRunner, cache: Path) -> None:
+    def __init__(self, live: LiveDevice, cache: Path) -> None:
         """Open the recording and begin to serve.
 
         Args:
@@ -39,7 +43,8 @@ class MeasuringService(Closing):
         self._lock = threading.Lock()
         self._recording = RecordingRunner(live, cache)
         self._key = os.urandom(32)
-        self._listener = Listener(family="AF_UNIX", backlog=64, authkey=self._key)
+        address: dict[str, Any] = {"family": "AF_UNIX"} if live.host is None else {"address": (live.host, 0)}
+        self._listener = Listener(**address, backlog=64)
         self._closed = False
         threading.Thread(target=self._accept, daemon=True, name="measuring").start()
 
@@ -47,8 +52,9 @@ class MeasuringService(Closing):
         """End the device's process, at once: a measurement that is under way is dropped."""
         self._closed = True
         self._live.close()
-        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as last:
-            last.connect(str(self._listener.address))  # wakes the thread that waits for clients
+        family = socket.AF_INET if self._live.host else socket.AF_UNIX
+        with contextlib.suppress(OSError), socket.socket(family) as last:
+            last.connect(self._listener.address)  # wakes the thread that waits for clients
         self._listener.close()
         if self._lock.acquire(timeout=_CLOSING_S):
             self._recording.close()
@@ -61,7 +67,7 @@ class MeasuringService(Closing):
 
     def client(self) -> MeasuringClient:
         """A runner on this service."""
-        return MeasuringClient(str(self._listener.address), self._key, self._recording.size)
+        return MeasuringClient(self._listener.address, self._key, self._recording.size)
 
     def lowest_cost(self) -> float:
         """The lowest cost that is recorded; infinite where there is none."""
@@ -71,40 +77,47 @@ class MeasuringService(Closing):
     def measure(self, index: int) -> Measurement:
         """Serve config number `index` from the recording, or measure and record it."""
         with self._lock:
+            if self._closed:
+                raise RecordingError(_CLOSED)
             return self._recording.measure(index)
 
     def _accept(self) -> None:
         while not self._closed:
             try:
                 connection = self._listener.accept()
-            except Exception:  # whatever comes over a socket that is no client of ours, or is being closed
+            except OSError:  # it is being closed
                 continue
             threading.Thread(target=self._serve, args=(connection,), daemon=True, name="measuring").start()
 
-    def _serve(self, connection: Connection[Measurement | str, int]) -> None:
-        """Answer one client until it hangs up."""
-        with connection, contextlib.suppress(EOFError, OSError):
+    def _serve(self, connection: Connection[Measurement | float | str, int | None]) -> None:
+        """Answer one client until it hangs up, if it is one of ours."""
+        with connection, contextlib.suppress(EOFError, OSError, AuthenticationError):
+            deliver_challenge(connection, self._key)
+            answer_challenge(connection, self._key)
             while True:
                 connection.send(self._answer(connection.recv()))
 
-    def _answer(self, index: int) -> Measurement | str:
+    def _answer(self, index: int | None) -> Measurement | float | str:
         try:
-            return self.measure(index)
+            return self.lowest_cost() if index is None else self.measure(index)
         except Exception as err:  # raised again where it was asked for
             return str(err) or type(err).__name__
 
 
 class MeasuringClient:
-    """A runner whose measurements come from a service; remembers what it was told."""
+    """A runner whose measurements come from a service; remembers what it was told, and may be sent to another process."""
 
     takes_time = True
 
-    def __init__(self, address: str, key: bytes, size: int) -> None:
+    def __init__(self, address: str | tuple[str, int], key: bytes, size: int) -> None:
         self._address = address
         self._key = key
         self._known: dict[int, Measurement] = {}
         self._own = threading.local()
         self.size = size
+
+    def __reduce__(self) -> tuple[type[MeasuringClient], tuple[str | tuple[str, int], bytes, int]]:
+        return MeasuringClient, (self._address, self._key, self.size)
 
     def measure(self, index: int) -> Measurement:
         """The measurement of config number `index`.
@@ -117,21 +130,29 @@ class MeasuringClient:
             known = self._known[index] = self._ask(index)
         return known
 
-    def _ask(self, index: int) -> Measurement:
+    def lowest_cost(self) -> float:
+        """The lowest cost that is recorded; infinite where there is none.
+
+        Raises:
+            RecordingError: The service is closed.
+        """
+        return float(self._ask(None))
+
+    def _ask(self, index: int | None) -> Any:
         try:
             connection = self._connection()
             connection.send(index)
             answer = connection.recv()
         except (EOFError, OSError) as err:
-            raise RecordingError("the device was closed while something was still to be measured on it") from err
+            raise RecordingError(_CLOSED) from err
         if isinstance(answer, str):
             raise RecordingError(answer)
         return answer
 
-    def _connection(self) -> Connection[int, Measurement | str]:
+    def _connection(self) -> Connection[int | None, Measurement | float | str]:
         """This thread's; another one in a forked process, for a connection carries one conversation."""
         if getattr(self._own, "pid", None) != os.getpid():
-            self._own.connection = Client(self._address, family="AF_UNIX", authkey=self._key)
+            self._own.connection = Client(self._address, authkey=self._key)
             self._own.pid = os.getpid()
-        connection: Connection[int, Measurement | str] = self._own.connection
+        connection: Connection[int | None, Measurement | float | str] = self._own.connection
         return connection

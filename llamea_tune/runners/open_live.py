@@ -6,7 +6,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from llamea_tune.exceptions import RecordingError, SettingsError
 from llamea_tune.recording.kernel_folder import KernelFolder
 from llamea_tune.recording.machine import device_label
-from llamea_tune.runners.live_runner import LiveRunner
+from llamea_tune.runners.live_runner import LiveDevice, LiveRunner
 from llamea_tune.runners.live_space import LiveSpace
 from llamea_tune.runners.measuring import MeasuringService
 from llamea_tune.runners.runner import Measurement
@@ -28,6 +28,9 @@ _SAMPLE_SEED = 0  # the same sample in every run, so that later ones find it in 
 
 OnSampled = Callable[[str, int, int], None]
 
+StartDevice = Callable[[], LiveDevice]
+"""Starts the device of a live kernel, which is closed by who starts it."""
+
 
 @dataclass(frozen=True)
 class LiveKernel:
@@ -38,10 +41,11 @@ class LiveKernel:
         recordings: Folder for the recordings; one for each kernel and device, found again by later runs.
         backend: Kernel Tuner's `lang`, where it is not to be the kernel's own.
         compiler: Compiler of the C backend, where it is not to be the kernel's own.
-        device: Number of the GPU.
+        device: Number of the GPU. A cluster chooses GPUs itself; there it only tells spaces apart.
         sample: How many random configs to measure first.
         budget_s: Seconds of measuring that a run may spend; None for the published budget of the sample.
         reference: Lowest cost that scores are relative to; None for the lowest that is recorded after sampling.
+        device_name: Full name that the device has to have; None for whatever is there.
     """
 
     kernel: str
@@ -52,6 +56,7 @@ class LiveKernel:
     sample: int = 80
     budget_s: float | None = None
     reference: float | None = None
+    device_name: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense.
@@ -66,9 +71,37 @@ class LiveKernel:
             message = f"budget_s is {self.budget_s:g}; it must be a number of seconds above 0"
             raise SettingsError(message, fields=("budget_s",))
 
+    def load(self) -> KernelFolder:
+        """The kernel as it lies on disk.
+
+        Raises:
+            LlameaTuneError: See `KernelFolder.load`.
+        """
+        return KernelFolder.load(Path(self.kernel), backend=self.backend, compiler=self.compiler)
+
+    def start(self) -> LiveRunner:
+        """Start the device, which is one of this machine.
+
+        Raises:
+            LlameaTuneError: There is no such kernel, device or compiler.
+        """
+        return LiveRunner(self.load(), device=self.device)
+
+
+Devices = Callable[[Sequence[LiveKernel]], AbstractContextManager[Sequence[StartDevice]]]
+"""Where live kernels find their devices: for each, in order, what starts it."""
+
 
 @contextmanager
-def open_all(lives: Sequence[LiveKernel], on_sampled: OnSampled | None = None) -> Iterator[list[LiveSpace]]:
+def this_machine(lives: Sequence[LiveKernel]) -> Iterator[Sequence[StartDevice]]:
+    """The devices of this machine, by their numbers."""
+    yield [live.start for live in lives]
+
+
+@contextmanager
+def open_all(
+    lives: Sequence[LiveKernel], on_sampled: OnSampled | None = None, devices: Devices = this_machine
+) -> Iterator[list[LiveSpace]]:
     """Open several, their samples being measured at the same time; see `open_live`."""
     stopped = threading.Event()
 
@@ -78,10 +111,11 @@ def open_all(lives: Sequence[LiveKernel], on_sampled: OnSampled | None = None) -
         if on_sampled is not None:
             on_sampled(name, done, total)
 
-    with ExitStack() as opened:
+    with devices(lives) as starts, ExitStack() as opened:
         with ThreadPoolExecutor(len(lives), thread_name_prefix="sampling") as pool:
             try:
-                futures = [pool.submit(opened.enter_context, open_live(live, tell)) for live in lives]
+                opening = [open_live(live, tell, start) for live, start in zip(lives, starts, strict=True)]
+                futures = [pool.submit(opened.enter_context, space) for space in opening]
                 spaces = [future.result() for future in futures]
             except BaseException:
                 stopped.set()
@@ -90,24 +124,32 @@ def open_all(lives: Sequence[LiveKernel], on_sampled: OnSampled | None = None) -
 
 
 @contextmanager
-def open_live(live: LiveKernel, on_sampled: OnSampled | None = None) -> Iterator[LiveSpace]:
+def open_live(
+    live: LiveKernel, on_sampled: OnSampled | None = None, start: StartDevice | None = None
+) -> Iterator[LiveSpace]:
     """Open a kernel on a device as a space; leaving the context ends the device's process.
 
     Args:
         live: What to open.
         on_sampled: Called with the space's name, configs of the sample that are measured, and its size.
+        start: Starts the device; by default `live.start`.
 
     Raises:
         LlameaTuneError: There is no such kernel, device or compiler, the recording is that of something else, or
             nothing in the sample works.
     """
-    kernel = KernelFolder.load(Path(live.kernel), backend=live.backend, compiler=live.compiler)
-    with LiveRunner(kernel, device=live.device) as runner:
-        label = device_label(runner.device_name) + ("" if kernel.on_cpu else f".gpu{live.device}")
+    with closing((start or live.start)()) as device:
+        kernel = device.kernel
+        if live.device_name not in (None, device.device_name):
+            raise RecordingError(
+                f"{kernel.name} was measured on {live.device_name}, and the device is now {device.device_name}; "
+                "go on where the first is, or start anew"
+            )
+        label = device_label(device.device_name) + ("" if kernel.on_cpu else f".gpu{live.device}")
         cache = Path(live.recordings) / kernel.name / f"{label}.json"
         name = f"{kernel.name}/{label}"
-        with MeasuringService(runner, cache) as service:
-            order = np.random.default_rng(_SAMPLE_SEED).permutation(runner.size)[: live.sample]
+        with MeasuringService(device, cache) as service:
+            order = np.random.default_rng(_SAMPLE_SEED).permutation(len(kernel.param_configs))[: live.sample]
             measured = []
             for index in order.tolist():
                 measured.append(service.measure(index))
@@ -118,19 +160,19 @@ def open_live(live: LiveKernel, on_sampled: OnSampled | None = None) -> Iterator
                     f"{kernel.name} failed with all {counted(len(order), 'config')} of the sample; record it with "
                     f"`llamea-tune spaces record` to see why, mend it, and remove {cache}, which keeps failures too"
                 )
-            yield _space(live, kernel, runner.device_name, name, cache, service, order, measured)
+            yield _space(live, device, name, cache, service, order, measured)
 
 
 def _space(
     live: LiveKernel,
-    kernel: KernelFolder,
-    device_name: str,
+    device: LiveDevice,
     name: str,
     cache: Path,
     service: MeasuringService,
     order: np.ndarray[Any, np.dtype[np.int64]],
     measured: Sequence[Measurement],
 ) -> LiveSpace:
+    kernel, device_name = device.kernel, device.device_name
     tune_params = dict(kernel.tune_params)
     value_indices = _value_indices(kernel, tune_params)
     costs = np.array([measurement.cost for measurement in measured])
@@ -157,17 +199,19 @@ def _space(
         stage_times_ms=stage_times_ms,
         has_times=True,
     )
-    reference = service.lowest_cost() if live.reference is None else live.reference
+    client = service.client()
+    reference = client.lowest_cost() if live.reference is None else live.reference
     return LiveSpace(
         **facts,
         value_indices=value_indices,
-        runner=service.client(),
+        runner=client,
         sample=sample,
         reference=reference,
         budget_s=live.budget_s,
-        lowest_cost=service.lowest_cost,
+        lowest_cost=client.lowest_cost,
+        anywhere=device.host is not None,
         on_cpu=kernel.on_cpu,
-        opened_as=asdict(replace(live, reference=reference)),
+        opened_as=asdict(replace(live, reference=reference, device_name=device_name)),
     )
 
 

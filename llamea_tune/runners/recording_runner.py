@@ -8,7 +8,7 @@ from pathlib import Path
 from llamea_tune._closing import Closing
 from llamea_tune.recording.recording_file import cache_header, config_key
 from llamea_tune.recording.recording_journal import Journal
-from llamea_tune.runners.live_runner import LiveRunner, measurement_of
+from llamea_tune.runners.live_runner import LiveDevice, measurement_of
 from llamea_tune.runners.runner import Measurement
 
 
@@ -22,7 +22,7 @@ class RecordingRunner(Closing):
 
     takes_time = True
 
-    def __init__(self, live: LiveRunner, cache: Path) -> None:
+    def __init__(self, live: LiveDevice, cache: Path) -> None:
         """Open the cache file, or start one.
 
         Args:

@@ -30,15 +30,23 @@ class RayCluster:
         self._cluster = cluster
         self.address: str = cluster.address
 
-    def add_node(self, cpus: int, env_vars: Mapping[str, str] | None = None) -> int:
-        """Start another node, with these variables in its environment; the id of its raylet's process."""
-        node = self._cluster.add_node(num_cpus=cpus, node_ip_address="127.0.0.1", env_vars=dict(env_vars or {}))
+    def add_node(self, cpus: int, env_vars: Mapping[str, str] | None = None, *, gpus: int = 0) -> int:
+        """Start another node, with these variables in its environment and pretended GPUs; the id of its raylet's process."""
+        options = {"num_cpus": cpus, "num_gpus": gpus, "env_vars": dict(env_vars or {})}
+        node = self._cluster.add_node(node_ip_address="127.0.0.1", **options)
         return _raylet(node)
 
     def workers(self) -> set[int]:
         """Ids of the processes that make runs, of all nodes."""
+        return self._actors("RayWorker")
+
+    def devices(self) -> set[int]:
+        """Ids of the processes that hold the devices of live kernels, of all nodes."""
+        return self._actors("RayDevice")
+
+    def _actors(self, kind: str) -> set[int]:
         raylets = [_raylet(node) for node in self._cluster.list_all_nodes()]
-        return {pid for raylet in raylets for pid in children_of(raylet) if "RayWorker" in _title(pid)}
+        return {pid for raylet in raylets for pid in children_of(raylet) if kind in _title(pid)}
 
 
 @contextmanager

@@ -107,3 +107,6 @@ def test_all_devices_of_a_machine_without_any_are_refused(command, kernel: Path,
     refused = command("benchmark", "pso", "--live", kernel, "--device", "all")
     assert refused.is_refusal(), refused.err
     assert "finds no NVIDIA GPU" in refused.err
+    refused = command("benchmark", "pso", "--live", kernel, "--device", "all", "--executor", "ray")
+    assert refused.is_refusal(), refused.err
+    assert "write a number for each GPU wanted" in refused.err

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
+import pickle
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client
 from pathlib import Path
 
 import pytest
@@ -45,6 +50,24 @@ def test_threads_and_forked_processes_share_one_device(folder: Path, tmp_path: P
         assert service.measured == 4
     assert sorted(lines(tmp_path / "live")) == sorted(set(lines(tmp_path / "live")))
     assert len(lines(tmp_path / "live")) == 4
+
+
+def test_runs_on_other_machines_ask_over_the_network_and_strangers_do_not_get_in_the_way(folder: Path, tmp_path: Path):
+    device = LiveRunner(KernelFolder.load(folder))
+    device.host = "127.0.0.1"
+    with MeasuringService(device, tmp_path / "live" / "cpu.json") as service:
+        client = service.client()
+        address = client.__reduce__()[1][0]
+        with socket.create_connection(address), socket.create_connection(address) as noisy:  # the first says nothing
+            noisy.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            with pytest.raises(AuthenticationError):
+                Client(address, authkey=b"guessed")
+            sent = pickle.loads(pickle.dumps(client))
+            assert sent.lowest_cost() == math.inf
+            assert sent.measure(3) == client.measure(3)
+            assert sent.lowest_cost() == sent.measure(3).cost
+    with pytest.raises(RecordingError, match="the device was closed"):
+        sent.measure(4)
 
 
 def test_closing_drops_the_measurement_under_way_rather_than_record_a_failure(folder: Path, tmp_path: Path):
