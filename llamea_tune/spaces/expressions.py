@@ -139,7 +139,7 @@ class _Evaluator:
             raise ValueError(f"the name {node.id!r} is not known")
         return names[node.id]
 
-    def _list(self, node: ast.List, names: Mapping[str, Any]) -> list[Any]:
+    def _list(self, node: ast.List | ast.Tuple | ast.Set, names: Mapping[str, Any]) -> list[Any]:
         items: list[Any] = []
         for element in node.elts:
             if isinstance(element, ast.Starred):
@@ -148,8 +148,11 @@ class _Evaluator:
                 items.append(self.evaluate(element, names))
         return items
 
-    def _tuple(self, node: ast.List, names: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _tuple(self, node: ast.Tuple, names: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(self._list(node, names))
+
+    def _set(self, node: ast.Set, names: Mapping[str, Any]) -> set[Any]:
+        return set(self._list(node, names))
 
     def _subscript(self, node: ast.Subscript, names: Mapping[str, Any]) -> Any:
         return self.evaluate(node.value, names)[self.evaluate(node.slice, names)]
