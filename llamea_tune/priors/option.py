@@ -43,9 +43,13 @@ def prior_for_searchspace(
     Returns:
         The prior, over `searchspace.list` in its order; None where nothing is known.
     """
-    configs = Configs.of_searchspace(
-        searchspace, kernel_name=kernel_name, objective=objective, higher_is_better=higher_is_better
-    )
+    try:
+        configs = Configs.of_searchspace(
+            searchspace, kernel_name=kernel_name, objective=objective, higher_is_better=higher_is_better
+        )
+    except PriorError as err:
+        leave_out(err)
+        return None
     evidence = Evidence()
     for source in _sources(prior):
         try:

@@ -6,6 +6,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 _MOST_STEPS = 200_000
@@ -64,11 +65,26 @@ def evaluate_values(expression: str, names: Mapping[str, Any] | None = None) -> 
         ValueError: It holds anything else, fails, or takes too long.
     """
     try:
-        return _Evaluator().evaluate(ast.parse(expression.strip(), mode="eval").body, names or {})
+        return _Evaluator().evaluate(_parsed(expression).body, names or {})
     except SyntaxError as err:
         raise ValueError(f"{expression!r} is no Python expression") from err
     except (ArithmeticError, LookupError, TypeError, RecursionError, MemoryError) as err:
         raise ValueError(f"{expression!r} cannot be evaluated: {err}") from err
+
+
+def names_in(expression: str) -> set[str]:
+    """The names that an expression uses, those of functions included.
+
+    Raises:
+        SyntaxError: It is no Python expression.
+    """
+    return {node.id for node in ast.walk(_parsed(expression)) if isinstance(node, ast.Name)}
+
+
+@lru_cache
+def _parsed(expression: str) -> ast.Expression:
+    """Kept, as one expression is evaluated for config after config."""
+    return ast.parse(expression.strip(), mode="eval")
 
 
 def check_restriction(expression: str, param_names: Collection[str]) -> None:

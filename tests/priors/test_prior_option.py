@@ -155,6 +155,12 @@ def test_another_kernel_by_name_is_left_out(caches):
         assert prior_for_searchspace(caches[0], SEARCHSPACE, kernel_name="gemm") is None
 
 
+def test_a_parameter_of_very_many_values_is_no_obstacle():
+    many = build_searchspace({"a": tuple(range(70_000))}, np.zeros((1, 1), dtype=np.uint16))
+    with pytest.warns(PriorWarning, match="'a' has 70,000 values"):
+        assert prior_for_searchspace([{"a": 1, "time": 1.0}], many) is None
+
+
 def test_no_prior_is_none():
     assert prior_for_searchspace(None, SEARCHSPACE) is None
     assert prior_for_searchspace([], SEARCHSPACE) is None
