@@ -5,11 +5,12 @@
 Each config gets a few features of its parameters' names and values: threads of a block, whole warps, coalesced rows, work of a
 thread, unrolling, vector width, staging in shared memory, padding, the read-only cache, and how far its values are from the
 middle of their ranges. For each kernel, their weights are fitted (ridge regression on the standardised logarithm of the cost)
-on the recordings of all other kernels; kernels that share a name up to what is behind `_` count as one. It takes a minute.
+on the recordings of all other kernels; kernels that share a name up to what is behind `_` count as one. It takes seconds.
 
-Columns: the standard deviation of the logarithm of the cost; the rank correlation of what is expected with the recorded costs; scores (0 is random search) of measuring all configs
-in the expected order, of random search among the best expected quarter first, and after the best expected dozen; the optimum
-over the best of that dozen, and over the best of a dozen drawn at random (1: the optimum is among them).
+Columns: the standard deviation of the logarithm of the cost; the rank correlation of what is expected with the recorded
+costs; scores (0 is random search) of measuring all configs in the expected order, of random search among the best expected
+quarter first, and after the best expected dozen; the optimum over the best of that dozen, and over the best of a dozen drawn
+at random (1: the optimum is among them).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ else `--priors` names. Beside that stands `order`: the configs in the order of w
 search at all.
 
 The spaces are those of the hub's convolution, dedispersion, gemm and pnpoly, and those that come with the package. Finished runs are
-kept, and the outcome is written after each pair of space and prior: after an interruption, or when `--minutes` are over, the
+kept, and the outcome is written after each space with each prior: after an interruption, or when `--minutes` are over, the
 same command goes on.
 
     python benchmarks/priors.py [STRATEGY]... [--repeats 100] [--jobs N] [--json priors.json] [--minutes M] [--plot priors.png]
@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only spaces that have this in their name; all tell of each other")
     parser.add_argument("--hub", type=Path, default=Path(os.environ.get("LLAMEA_TUNE_HUB", DEFAULT_HUB)))
     parser.add_argument("--json", type=Path, default=Path("priors.json"))
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no further pair after that")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin nothing further after that")
     parser.add_argument("--plot", type=Path, help="draw the curves, from what the JSON file has")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", SpaceFileWarning)

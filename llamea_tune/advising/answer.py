@@ -62,15 +62,16 @@ def parse_answer(text: str, brief: KernelBrief) -> ReadAnswer:
     if len(configs) < needed:
         reasons = "; ".join(notes[:_MOST_TOLD]) or 'the list "configs" is missing or empty'
         raise AnswerError(f"{len(configs)} of its configurations can be used, at least {needed} are needed: {reasons}")
+    effects, unknown = _effects(document.get("effects"), brief.tune_params)
     rules, refused = _rules(document.get("rules"), brief.tune_params)
     summary = document.get("summary")
     opinion = Opinion(
         tuple(configs),
-        _effects(document.get("effects"), brief.tune_params),
+        effects,
         tuple(rules),
         " ".join(summary.split()) if isinstance(summary, str) else "",
     )
-    return ReadAnswer(opinion, (*notes, *refused))
+    return ReadAnswer(opinion, (*notes, *unknown, *refused))
 
 
 def _document(text: str) -> Mapping[str, Any]:
@@ -129,21 +130,27 @@ def _config(entry: Any, brief: KernelBrief) -> dict[str, ParamValue]:
     return config
 
 
-def _effects(declared: Any, tune_params: TuneParams) -> dict[str, dict[ParamValue, float]]:
+def _effects(declared: Any, tune_params: TuneParams) -> tuple[dict[str, dict[ParamValue, float]], list[str]]:
     effects: dict[str, dict[ParamValue, float]] = {}
+    notes: list[str] = []
     by_name = {name.lower(): name for name in tune_params}
     for key, factors in declared.items() if isinstance(declared, Mapping) else ():
         name = by_name.get(str(key).strip().lower())
         if name is None:
+            notes.append(f"an effect is of {key!r:.100}, which is no parameter")
             continue
         known = {}
         for told, factor in _pairs(factors):
             value, number = _exact(told, tune_params[name]), _number(factor)
-            if value is not None and number is not None:
+            if value is None or number is None:
+                notes.append(
+                    f"the effect of {name} = {told!r:.100} is {factor!r:.100}: no such value, or no factor above 0"
+                )
+            else:
                 known[value] = number
         if known:
             effects[name] = known
-    return effects
+    return effects, notes
 
 
 def _pairs(factors: Any) -> Iterator[tuple[Any, Any]]:
@@ -164,6 +171,7 @@ def _rules(declared: Any, tune_params: TuneParams) -> tuple[list[EffectRule], li
         when = _first(entry, _CONDITIONS) if isinstance(entry, Mapping) else None
         factor = _number(entry.get("factor")) if isinstance(entry, Mapping) else None
         if not isinstance(when, str) or factor is None:
+            notes.append(f"the rule {entry!r:.200} has no condition, or no factor above 0")
             continue
         when = when.replace("&&", " and ").replace("||", " or ").strip()
         try:

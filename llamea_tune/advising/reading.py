@@ -61,8 +61,10 @@ def description_of(folder: Path) -> Path:
     """The T1 file of a kernel folder; any file is itself.
 
     Raises:
-        AdviceError: The folder holds none, or several.
+        AdviceError: There is no such place, or the folder holds none, or several.
     """
+    if not folder.exists():
+        raise AdviceError(f"{folder} does not exist; name a kernel folder, a T1 file, or a recording such as a cache")
     if not folder.is_dir():
         return folder
     named = folder / f"{folder.resolve().name}.json"

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from llamea_tune.exceptions import ClusterWarning, SpaceFileWarning
+from llamea_tune.exceptions import ClusterWarning, PriorWarning, SpaceFileWarning
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -27,14 +27,15 @@ def fail(message: str) -> None:
 
 
 def show_warnings() -> None:
-    """From now on show warnings of search-space files and of clusters like errors, a line each."""
-    others = warnings.showwarning
+    """From now on show warnings of search-space files, priors and clusters like errors, a line each, and each once."""
+    others, shown = warnings.showwarning, set[str]()
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if issubclass(category, SpaceFileWarning | ClusterWarning):
-            err.print(f"[bold yellow]warning:[/] {escape(str(message))}", soft_wrap=True)
-        else:
+        if not issubclass(category, SpaceFileWarning | PriorWarning | ClusterWarning):
             others(message, category, *place, **more)
+        elif str(message) not in shown:
+            shown.add(str(message))
+            err.print(f"[bold yellow]warning:[/] {escape(str(message))}", soft_wrap=True)
 
     warnings.showwarning = show
 

@@ -114,16 +114,17 @@ def run_spaces(
         opening = nullcontext([_loaded(record) for record in records] if given is None else given)
     settings = Settings.from_json(run.header()["settings"])
     with opening as there:
+        for space, record in zip(there, records, strict=True):  # first, as one space may tell of another
+            if space.content_hash != record["content_hash"]:
+                raise RunDirectoryError(
+                    f"{record['source']} has changed since {run.path} was started; restore it, or start a new run."
+                )
         spaces = with_priors(there, settings.prior, seed=settings.seed)
         for space, record in zip(spaces, records, strict=True):
             if _fingerprint(space) != record.get("prior"):
                 raise RunDirectoryError(
                     f"what is known beforehand of {record['name']} has changed since {run.path} was started; "
                     "restore the files of its prior, or start a new run."
-                )
-            if space.content_hash != record["content_hash"]:
-                raise RunDirectoryError(
-                    f"{record['source']} has changed since {run.path} was started; restore it, or start a new run."
                 )
         yield spaces
 

@@ -74,12 +74,14 @@ def advise(
     try:  # before an answer is paid for
         request.path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as err:
-        raise AdviceError(f"{request.path.parent} cannot be made: {err}; name another folder") from err
+        raise AdviceError(f"{request.path.parent} cannot be made: {err.strerror or err}; name another folder") from err
     options = {} if llm is None else llm.given()
     asked = make_llm(proposer, on_waiting, **options) if isinstance(proposer, str) else proposer
     advice = ask_for_advice(asked, request, date=datetime.now(UTC).date().isoformat())
     try:
         write_text(request.path, json.dumps(advice.to_json(), indent=1, ensure_ascii=False) + "\n")
     except OSError as err:
-        raise AdviceError(f"{request.path} cannot be written: {err}; free some space, or name another folder") from err
+        raise AdviceError(
+            f"{request.path} cannot be written: {err.strerror or err}; free some space, or name another folder"
+        ) from err
     return KeptAdvice(advice, request.path)

@@ -26,7 +26,7 @@ def benchmark(
     spaces: SpaceLike | Iterable[SpaceLike] | None = None,
     *,
     reading: Reading = AS_THEY_SAY,
-    prior: Sequence[str] = (),
+    prior: str | Sequence[str] = (),
     jobs: int | None = None,
     executor: str = LOCAL,
     fresh: bool = False,

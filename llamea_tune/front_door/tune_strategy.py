@@ -70,7 +70,7 @@ def tune(
     study: str | Path | None = None,
     final_repeats: int = 50,
     reading: Reading = AS_THEY_SAY,
-    prior: Sequence[str] = (),
+    prior: str | Sequence[str] = (),
     jobs: int | None = None,
     executor: str = LOCAL,
     allow_weak_sandbox: bool = False,

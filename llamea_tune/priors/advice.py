@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -154,7 +155,7 @@ def read_advice(path: str | Path) -> Advice:
         raise AdviceError(f"{path} is advice of version {document[KEY]!r}, and {VERSION} is known; update llamea-tune")
     try:
         return _from_json(document)
-    except (KeyError, TypeError, ValueError, AttributeError) as err:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as err:
         raise AdviceError(f"{path} holds no usable advice ({type(err).__name__}: {err}); ask for it again") from err
 
 
@@ -166,7 +167,7 @@ def _from_json(document: Mapping[str, Any]) -> Advice:
     opinion = Opinion(
         tuple(NamedConfig(dict(named["config"]), _positive(named["cost"])) for named in document["configs"]),
         {
-            str(name): {value: _positive(factor) for value, factor in effects}
+            str(name): {_finite(value): _positive(factor) for value, factor in effects}
             for name, effects in document.get("effects", {}).items()
         },
         rules,
@@ -185,6 +186,13 @@ def _from_json(document: Mapping[str, Any]) -> Advice:
         str(document.get("about", "")),
         tuple(map(str, document.get("notes", []))),
     )
+
+
+def _finite(value: Any) -> Any:
+    """A parameter's value, which is compared with others as a float if it is a number."""
+    if isinstance(value, int | float) and not math.isfinite(value):
+        raise ValueError(f"{value!r} is no value of a parameter")
+    return value
 
 
 def _positive(number: Any) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from llamea_tune.exceptions import PriorError
 from llamea_tune.spaces.prior import Prior
 
 
@@ -27,3 +28,14 @@ def combine(priors: Sequence[Prior]) -> Prior | None:
         mean = np.nansum(means * precisions, axis=0) / total
         sd = np.where(total > 0.0, total**-0.5, np.nan)
     return Prior(mean, sd, "; ".join(prior.told for prior in priors))
+
+
+def of_size(prior: Prior, size: int) -> Prior:
+    """The prior, which is over as many configs as a space has.
+
+    Raises:
+        PriorError: It is not.
+    """
+    if len(prior.mean) != size:
+        raise PriorError(f"the arrays have {len(prior.mean):,} numbers for {size:,} configs; give one for each")
+    return prior

@@ -9,7 +9,10 @@ import numpy as np
 from kernel_tuner.searchspace import Searchspace
 from numpy.typing import NDArray
 
+from llamea_tune.exceptions import PriorError
 from llamea_tune.spaces.space import ParamValue, Space
+
+_MOST_VALUES = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +50,18 @@ class Configs:
         objective: str = "time",
         higher_is_better: bool | None = None,
     ) -> Configs:
-        """Those of Kernel Tuner's `Searchspace`, in the order of its `list`."""
+        """Those of Kernel Tuner's `Searchspace`, in the order of its `list`.
+
+        Raises:
+            PriorError: A parameter has more values than their places are kept for.
+        """
         names = list(searchspace.param_names)
         tune_params = {name: tuple(searchspace.tune_params[name]) for name in names}
+        for name, values in tune_params.items():
+            if len(values) > _MOST_VALUES:
+                raise PriorError(
+                    f"{name!r} has {len(values):,} values, and at most {_MOST_VALUES:,} work; tune it by fewer"
+                )
         indices = np.empty((len(searchspace.list), len(names)), dtype=np.uint16)
         for number, column in enumerate(zip(*searchspace.list, strict=True)):
             place = {value: index for index, value in enumerate(tune_params[names[number]])}

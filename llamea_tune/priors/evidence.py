@@ -10,7 +10,7 @@ import numpy as np
 
 from llamea_tune.exceptions import LlameaTuneError, PriorError, PriorWarning
 from llamea_tune.priors.agreement import weigh
-from llamea_tune.priors.combine import combine
+from llamea_tune.priors.combine import combine, of_size
 from llamea_tune.priors.configs import Configs
 from llamea_tune.priors.matching import Matched, match
 from llamea_tune.spaces.prior import Prior
@@ -78,7 +78,7 @@ def leave_out(err: LlameaTuneError) -> None:
 
 def _made(make: Callable[[Configs], Prior], configs: Configs) -> Prior | None:
     try:
-        return make(configs)
+        return of_size(make(configs), len(configs))
     except LlameaTuneError as err:
         leave_out(err)
         return None

@@ -16,7 +16,7 @@ from llamea_tune.exceptions import LlameaTuneError, PriorError, SpaceFileError, 
 from llamea_tune.priors.configs import Configs
 from llamea_tune.priors.defaults import prior_of_defaults
 from llamea_tune.priors.evidence import Evidence, leave_out
-from llamea_tune.spaces.find import find_space_files, space_name
+from llamea_tune.spaces.find import files_of, find_space_files, space_name
 from llamea_tune.spaces.load import load_space
 from llamea_tune.spaces.prior import Prior
 from llamea_tune.spaces.space import ParamValue, RecordedSpace
@@ -93,14 +93,10 @@ def _paths(spec: str | Path) -> list[Path]:
             found = find_space_files(spec)
         except LlameaTuneError as err:
             refused = err
-    marked = [place for place in _json_files(path) if place not in found and _is_marked(place)]
+    marked = [place for place in files_of(spec) if place.suffix == ".json" and place not in found and _is_marked(place)]
     if refused is not None and not marked:
         leave_out(refused)
-    return [*found, *marked] if path.is_dir() or refused is None else marked
-
-
-def _json_files(path: Path) -> list[Path]:
-    return sorted(path.rglob("*.json")) if path.is_dir() else []
+    return [*found, *marked]
 
 
 def _is_marked(path: Path) -> bool:

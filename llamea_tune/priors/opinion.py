@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from llamea_tune.spaces.expressions import evaluate_values
+from llamea_tune.spaces.expressions import evaluate_values, names_in
+from llamea_tune.spaces.recording import config_keys
 from llamea_tune.spaces.space import ParamValue
 
 TuneParams = Mapping[str, tuple[ParamValue, ...]]
@@ -132,15 +133,16 @@ def _is_number(value: ParamValue) -> bool:
 
 def _where(expression: str, tune_params: TuneParams, value_indices: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Shape `(size,)`: where an expression holds; evaluated once for each combination of the values that it names."""
-    columns = [column for column, name in enumerate(tune_params) if name in expression]
-    values = list(tune_params.values())
-    names = list(tune_params)
-    combinations, which = np.unique(value_indices[:, columns], axis=0, return_inverse=True)
+    named = names_in(expression)
+    names = [name for name in tune_params if name in named]
+    indices = value_indices[:, [list(tune_params).index(name) for name in names]]
+    keys = config_keys(indices.astype(np.uint16), [len(tune_params[name]) for name in names])
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     holds = [
-        _holds(expression, {names[c]: values[c][i] for c, i in zip(columns, row, strict=True)})
-        for row in combinations.tolist()
+        _holds(expression, {name: tune_params[name][index] for name, index in zip(names, row, strict=True)})
+        for row in indices[first].tolist()
     ]
-    return np.asarray(np.array(holds, dtype=bool)[which.reshape(-1)])
+    return np.asarray(np.array(holds, dtype=bool)[which])
 
 
 def _holds(expression: str, config: Mapping[str, ParamValue]) -> bool:

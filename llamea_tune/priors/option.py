@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,13 @@ def prior_for_searchspace(
     Returns:
         The prior, over `searchspace.list` in its order; None where nothing is known.
     """
-    configs = Configs.of_searchspace(
-        searchspace, kernel_name=kernel_name, objective=objective, higher_is_better=higher_is_better
-    )
+    try:
+        configs = Configs.of_searchspace(
+            searchspace, kernel_name=kernel_name, objective=objective, higher_is_better=higher_is_better
+        )
+    except PriorError as err:
+        leave_out(err)
+        return None
     evidence = Evidence()
     for source in _sources(prior):
         try:
@@ -59,7 +64,7 @@ def _sources(prior: Any) -> list[Any]:
     if prior is None:
         return []
     several = isinstance(prior, Sequence) and not isinstance(prior, str | bytes)
-    if not several or _are_results(prior) or _are_arrays(prior):
+    if not several or _are_results(prior) or _are_arrays(prior) or _are_numbers(prior):
         return [prior]
     return [source for part in prior for source in _sources(part)]
 
@@ -70,9 +75,12 @@ def _are_results(source: Any) -> bool:
 
 def _are_arrays(source: Any) -> bool:
     return len(source) == 2 and all(
-        isinstance(part, np.ndarray) or (isinstance(part, Sequence) and all(isinstance(x, int | float) for x in part))
-        for part in source
+        isinstance(part, np.ndarray) or (isinstance(part, Sequence) and _are_numbers(part)) for part in source
     )
+
+
+def _are_numbers(source: Any) -> bool:
+    return bool(len(source)) and all(isinstance(part, Real) for part in source)
 
 
 def _take(source: Any, configs: Configs, evidence: Evidence) -> None:
@@ -81,32 +89,28 @@ def _take(source: Any, configs: Configs, evidence: Evidence) -> None:
         evidence.recordings += read.recordings
         evidence.priors += read.priors
     elif isinstance(source, Prior):
-        evidence.priors.append(lambda _: _of_size(source, len(configs)))
+        evidence.priors.append(lambda _: source)
     elif isinstance(source, Sequence) and _are_results(source):
         evidence.recordings.append(recording_of_results(source, configs))
     elif isinstance(source, Sequence) and _are_arrays(source):
-        evidence.priors.append(lambda _: _of_size(_from_arrays(*source), len(configs)))
+        evidence.priors.append(lambda _: _from_arrays(*source))
     else:
-        raise PriorError(
-            f"{source!r:.80} is no source; give paths, results of tune_kernel, or the two arrays (mean, sd)"
-        )
+        shown = " ".join(repr(source).split())[:80]
+        raise PriorError(f"{shown} is no source; give paths, results of tune_kernel, or the two arrays (mean, sd)")
 
 
 def _from_arrays(mean: Any, sd: Any) -> Prior:
     """A prior of what a user computed: where either array has no number, nothing is known.
 
     Raises:
-        PriorError: They are no arrays of one length.
+        PriorError: They are no arrays of numbers, of one length.
     """
-    mean, sd = np.array(mean, dtype=np.float64), np.array(sd, dtype=np.float64)
+    try:
+        mean, sd = np.array(mean, dtype=np.float64), np.array(sd, dtype=np.float64)
+    except (TypeError, ValueError) as err:
+        raise PriorError(f"the arrays hold no numbers ({err}); give one number for each config") from err
     if mean.ndim != 1 or mean.shape != sd.shape:
         raise PriorError(f"the arrays have the shapes {mean.shape} and {sd.shape}; give one number for each config")
     unknown = ~(np.isfinite(mean) & np.isfinite(sd))
     mean[unknown] = sd[unknown] = np.nan
     return Prior(mean, np.maximum(sd, _SMALLEST_SD), f"{int((~unknown).sum()):,} configs known from arrays")
-
-
-def _of_size(prior: Prior, size: int) -> Prior:
-    if len(prior.mean) != size:
-        raise PriorError(f"the arrays have {len(prior.mean):,} numbers for {size:,} configs; give one for each")
-    return prior

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from llamea_tune.exceptions import PriorError
-from llamea_tune.priors.combine import combine
+from llamea_tune.priors.combine import combine, of_size
 from llamea_tune.priors.configs import Configs
 from llamea_tune.priors.evidence import Evidence, leave_out
 from llamea_tune.priors.files import read_files
@@ -17,7 +17,7 @@ from llamea_tune.spaces.prior import Prior
 from llamea_tune.spaces.space import Space
 
 
-def with_priors(spaces: Sequence[Space], prior: Sequence[str], *, seed: int) -> list[Space]:
+def with_priors(spaces: Sequence[Space], prior: str | Sequence[str], *, seed: int) -> list[Space]:
     """The spaces with what is known of them beforehand.
 
     Args:
@@ -27,9 +27,9 @@ def with_priors(spaces: Sequence[Space], prior: Sequence[str], *, seed: int) -> 
         seed: Seed of those that are random.
 
     Raises:
-        PriorError: A prior is unknown, or there is nothing known of any of the spaces.
+        PriorError: A prior is unknown, is not over the space's configs, or there is nothing known of any of the spaces.
     """
-    chosen = [spec for spec in prior if spec != NONE]
+    chosen = [spec for spec in _specs(prior) if spec != NONE]
     if not chosen:
         return list(spaces)
     for spec in chosen:
@@ -46,13 +46,21 @@ def with_priors(spaces: Sequence[Space], prior: Sequence[str], *, seed: int) -> 
     return known
 
 
-def resolved(prior: Sequence[str]) -> tuple[str, ...]:
-    """The same with absolute paths, so that they are found again from another folder."""
-    return tuple(str(Path(spec).absolute()) if spec not in PRIORS and _is_path(spec) else spec for spec in prior)
+def resolved(prior: str | Sequence[str]) -> tuple[str, ...]:
+    """The same without `"none"` and with absolute paths, so that they are found again from another folder."""
+    return tuple(
+        str(Path(spec).absolute()) if spec not in PRIORS and _is_path(spec) else spec
+        for spec in _specs(prior)
+        if spec != NONE
+    )
+
+
+def _specs(prior: str | Sequence[str]) -> Sequence[str]:
+    return [prior] if isinstance(prior, str) else prior
 
 
 def _is_path(spec: str) -> bool:
-    return Path(spec).exists() or any(mark in spec for mark in "*?[")
+    return bool(spec) and (Path(spec).exists() or any(mark in spec for mark in "*?["))
 
 
 def _prior(space: Space, spaces: Sequence[Space], chosen: Sequence[str], seed: int) -> Prior | None:
@@ -69,4 +77,4 @@ def _prior(space: Space, spaces: Sequence[Space], chosen: Sequence[str], seed: i
                 else:
                     leave_out(PriorError(refused))
     made.append(evidence.prior(configs))
-    return combine([prior for prior in made if prior is not None])
+    return combine([of_size(prior, space.size) for prior in made if prior is not None])

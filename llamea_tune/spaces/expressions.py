@@ -6,6 +6,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 _MOST_STEPS = 200_000
@@ -64,11 +65,26 @@ def evaluate_values(expression: str, names: Mapping[str, Any] | None = None) -> 
         ValueError: It holds anything else, fails, or takes too long.
     """
     try:
-        return _Evaluator().evaluate(ast.parse(expression.strip(), mode="eval").body, names or {})
+        return _Evaluator().evaluate(_parsed(expression).body, names or {})
     except SyntaxError as err:
         raise ValueError(f"{expression!r} is no Python expression") from err
     except (ArithmeticError, LookupError, TypeError, RecursionError, MemoryError) as err:
         raise ValueError(f"{expression!r} cannot be evaluated: {err}") from err
+
+
+def names_in(expression: str) -> set[str]:
+    """The names that an expression uses, those of functions included.
+
+    Raises:
+        SyntaxError: It is no Python expression.
+    """
+    return {node.id for node in ast.walk(_parsed(expression)) if isinstance(node, ast.Name)}
+
+
+@lru_cache
+def _parsed(expression: str) -> ast.Expression:
+    """Kept, as one expression is evaluated for config after config."""
+    return ast.parse(expression.strip(), mode="eval")
 
 
 def check_restriction(expression: str, param_names: Collection[str]) -> None:
@@ -139,7 +155,7 @@ class _Evaluator:
             raise ValueError(f"the name {node.id!r} is not known")
         return names[node.id]
 
-    def _list(self, node: ast.List, names: Mapping[str, Any]) -> list[Any]:
+    def _list(self, node: ast.List | ast.Tuple | ast.Set, names: Mapping[str, Any]) -> list[Any]:
         items: list[Any] = []
         for element in node.elts:
             if isinstance(element, ast.Starred):
@@ -148,8 +164,11 @@ class _Evaluator:
                 items.append(self.evaluate(element, names))
         return items
 
-    def _tuple(self, node: ast.List, names: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _tuple(self, node: ast.Tuple, names: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(self._list(node, names))
+
+    def _set(self, node: ast.Set, names: Mapping[str, Any]) -> set[Any]:
+        return set(self._list(node, names))
 
     def _subscript(self, node: ast.Subscript, names: Mapping[str, Any]) -> Any:
         return self.evaluate(node.value, names)[self.evaluate(node.slice, names)]

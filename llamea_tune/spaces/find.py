@@ -97,20 +97,34 @@ def find_space_files(spec: str | Path, *, salvage: bool = False) -> list[Path]:
     """
     path = Path(spec)
     if path.is_dir():
-        return _spaces_among(_files_below(path), salvage) or _nothing(
+        return _spaces_among(files_of(spec), salvage) or _nothing(
             f"the folder {path} holds no Kernel Tuner cache or T4 file"
         )
     if glob.has_magic(str(spec)) and not path.exists():
-        matches = [Path(place) for place in glob.glob(str(spec), recursive=True)]  # noqa: PTH207 (absolute patterns)
-        files = [file for match in matches for file in (_files_below(match) if match.is_dir() else [match])]
-        return _spaces_among(files, salvage) or _nothing(f"{spec} matches no Kernel Tuner cache or T4 file")
+        return _spaces_among(files_of(spec), salvage) or _nothing(f"{spec} matches no Kernel Tuner cache or T4 file")
     return [path]
+
+
+def files_of(spec: str | Path) -> list[Path]:
+    """All files that a file, folder or glob stands for: of a folder those in it and below, hidden ones excepted."""
+    path = Path(spec)
+    matches = [path] if path.exists() else map(Path, glob.glob(str(spec), recursive=True))  # noqa: PTH207 (absolute patterns)
+    return sorted({file for match in matches for file in (_files_below(match) if match.is_dir() else [match])})
 
 
 def _files_below(folder: Path) -> list[Path]:
     return [
-        file for file in folder.rglob("*") if not any(part.startswith(".") for part in file.relative_to(folder).parts)
+        file
+        for file in folder.rglob("*")
+        if not any(part.startswith(".") for part in file.relative_to(folder).parts) and _is_file(file)
     ]
+
+
+def _is_file(place: Path) -> bool:
+    try:
+        return place.is_file()
+    except OSError:  # such as a link to where nobody else may look
+        return False
 
 
 def _nothing(message: str) -> list[Path]:
@@ -124,7 +138,7 @@ def skip(err: SpaceFileError) -> None:
 
 def _spaces_among(files: Sequence[Path], salvage: bool) -> list[Path]:
     kinds: dict[Path, FileKind | None] = {}  # None for a format that another package reads
-    for place in sorted(set(files)):
+    for place in files:
         if place.is_file():
             try:
                 if find_reader(place, salvage=salvage, added_only=True):

@@ -132,6 +132,22 @@ def test_a_rule_that_is_more_than_arithmetic_is_left_out():
     assert len(read.notes) == 1
 
 
+def test_what_cannot_be_used_of_effects_and_rules_is_noted():
+    given = {
+        "configs": [config(), config(tile=4), config(tile=1)],
+        "effects": {"warp": {"1": 2.0}, "tile": {"1": 1.5, "3": 0.5, "4": "good"}},
+        "rules": [{"when": "tile > 1"}],
+    }
+    read = parse_answer(json.dumps(given), BRIEF)
+    assert (read.opinion.effects, read.opinion.rules) == ({"tile": {1: 1.5}}, ())
+    assert [note.partition(":")[0] for note in read.notes] == [
+        "an effect is of 'warp', which is no parameter",
+        "the effect of tile = '3' is 0.5",
+        "the effect of tile = '4' is 'good'",
+        "the rule {'when'",
+    ]
+
+
 def test_a_space_of_one_config_needs_one():
     brief = KernelBrief("one", "one", {"a": (1,)})
     assert parse_answer('{"configs": [{"config": {"a": 1}}]}', brief).opinion.configs[0].config == {"a": 1}

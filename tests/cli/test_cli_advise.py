@@ -134,7 +134,7 @@ def test_advice_is_no_search_space(command, caches, server):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("nowhere.json",), "nowhere.json"),
+        (("nowhere.json",), "nowhere.json does not exist; name a kernel folder, a T1 file, or a recording"),
         (("small",), "holds no one T1 description"),
         (("nbody", "--salvage"), "leave out --t1 and --salvage"),
         (("small/one.json", "--problem-size", "12 by 3"), "--problem-size"),

@@ -61,6 +61,16 @@ def test_without_effects_only_the_named_are_known():
     assert np.isfinite(prior.mean).sum() == 1
 
 
+def test_a_rule_may_name_a_set_of_values():
+    indices = every_config(PARAMS)
+    of_set, of_list = (
+        advice(rules=[EffectRule(when, 0.5)]).opinion.log_effect(PARAMS, indices)
+        for when in ("tile in {2, 4}", "tile in [2, 4]")
+    )
+    np.testing.assert_array_equal(of_set, of_list)
+    assert np.isfinite(of_set).sum() == 16
+
+
 def test_numbers_in_between_are_interpolated_and_factors_are_bounded():
     only_blocks = advice(effects={"block": {16: 1e-3, 64: 1e3}}).opinion
     logs = only_blocks.log_effect(PARAMS, every_config({"block": PARAMS["block"]} | {"tile": (1,), "order": ("row",)}))
@@ -102,7 +112,10 @@ def test_the_order_of_parameters_values_and_configs_does_not_matter(names, rando
         ('{"llamea_tune_advice": 1}', "holds no usable advice"),
         (json.dumps(FULL.to_json() | {"rules": [{"when": "exit()", "factor": 1}]}), "holds no usable advice"),
         (json.dumps(FULL.to_json() | {"configs": [{"config": {}, "cost": -1}]}), "no number above 0"),
+        (json.dumps(FULL.to_json() | {"configs": [{"config": {}, "cost": 10**400}]}), "holds no usable advice"),
         (json.dumps(FULL.to_json() | {"effects": []}), "holds no usable advice"),
+        (json.dumps(FULL.to_json() | {"effects": {"tile": [[float("nan"), 2.0]]}}), "nan is no value of a parameter"),
+        (json.dumps(FULL.to_json() | {"effects": {"tile": [[10**400, 2.0]]}}), "holds no usable advice"),
     ],
 )
 def test_what_is_no_advice_is_refused_in_a_sentence(tmp_path: Path, text, what):

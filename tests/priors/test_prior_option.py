@@ -84,8 +84,9 @@ def test_all_kinds_of_sources_and_several_of_them(caches):
     np.testing.assert_array_equal(arrays.mean, mean_of(arrays))
 
 
-def test_arrays_may_be_lists_and_have_gaps():
-    mean = [0.1] * HERE.size
+@pytest.mark.parametrize("number", [float, np.float32])
+def test_arrays_may_be_lists_and_have_gaps(number):
+    mean = [number(0.1)] * HERE.size
     mean[3] = float("nan")
     prior = prior_for_searchspace((mean, [0.2] * HERE.size), SEARCHSPACE)
     assert np.isnan(prior.mean[3])
@@ -109,6 +110,8 @@ def test_results_as_kernel_tuner_returns_them(reader, tmp_path):
         ("nowhere.json", "nowhere.json does not exist"),
         (b"bytes", "is no source; give paths"),
         (5, "5 is no source"),
+        ([0.5] * 100, "is no source"),  # the mean without the standard deviation
+        ((np.array(["a"] * HERE.size), np.ones(HERE.size)), "the arrays hold no numbers"),
         (([1.0], [1.0]), "1 numbers for"),
         ([{"other": 1, "time": 2.0}], "name none of this kernel's parameters"),
         (
@@ -133,9 +136,29 @@ def test_files_that_cannot_be_used_do_not_stop_those_that_can(caches, tmp_path):
     assert "'unheard' is not known" in str(told[1].message)
 
 
+def test_a_glob_stands_for_advice_too_and_a_folder_may_hold_links_to_nowhere(tmp_path):
+    config = dict(zip(HERE.tune_params, HERE.param_config(3), strict=True))
+    advice = {
+        "llamea_tune_advice": 1,
+        "kernel": "synthetic",
+        "tune_params": {},
+        "configs": [{"config": config, "cost": 0.5}],
+    }
+    (tmp_path / "H200.json").write_text(json.dumps(advice))
+    (tmp_path / "gone.json").symlink_to(tmp_path / "nowhere.json")
+    for source in (tmp_path / "H200.json", tmp_path / "*.json", tmp_path):
+        assert np.flatnonzero(np.isfinite(mean_of(str(source)))).tolist() == [3]
+
+
 def test_another_kernel_by_name_is_left_out(caches):
     with pytest.warns(PriorWarning, match="is of the kernel 'synthetic', not 'gemm'"):
         assert prior_for_searchspace(caches[0], SEARCHSPACE, kernel_name="gemm") is None
+
+
+def test_a_parameter_of_very_many_values_is_no_obstacle():
+    many = build_searchspace({"a": tuple(range(70_000))}, np.zeros((1, 1), dtype=np.uint16))
+    with pytest.warns(PriorWarning, match="'a' has 70,000 values"):
+        assert prior_for_searchspace([{"a": 1, "time": 1.0}], many) is None
 
 
 def test_no_prior_is_none():

@@ -16,7 +16,7 @@ from llamea_tune.evolution.provenance import export_request
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.exceptions import PriorError, RunDirectoryError
 from llamea_tune.execution import LocalExecutor, NamedStrategy, Run, SandboxedCandidate
-from llamea_tune.priors import PRIORS, with_priors
+from llamea_tune.priors import PRIORS, resolved, with_priors
 from llamea_tune.runners import RunBudget
 from llamea_tune.sandbox.sandboxed import Limits
 from llamea_tune.scoring.results_store import runs_key
@@ -139,6 +139,7 @@ def test_shuffled_and_inverted_are_the_same_numbers_and_repeat():
     ("prior", "sentence"),
     [
         (["otherz"], "'otherz' is neither a file nor known; choose one of advice, inverted, others"),
+        ([""], "'' is neither a file nor known"),
         (["advice"], "tells nothing of any of the spaces"),
     ],
 )
@@ -149,6 +150,19 @@ def test_what_cannot_be_is_one_sentence(prior, sentence):
 
 def test_none_changes_nothing():
     assert with_priors([HERE], ["none"], seed=1) == with_priors([HERE], [], seed=1) == [HERE]
+    assert resolved(["none"]) == resolved("none") == ()
+
+
+def test_a_name_may_stand_without_a_list():
+    spaces = [HERE, *ELSEWHERE]
+    assert with_priors(spaces, "others", seed=1)[0].prior.fingerprint == known().prior.fingerprint
+    assert resolved("others") == ("others",)
+
+
+def test_a_prior_of_another_space_is_refused(monkeypatch):
+    monkeypatch.setattr(type(PRIORS), "load", lambda *_: lambda *_: Prior(np.zeros(3), np.ones(3), "three"))
+    with pytest.raises(PriorError, match=f"3 numbers for {HERE.size:,} configs"):
+        with_priors([HERE], ["others"], seed=1)
 
 
 def test_every_named_prior_is_in_the_registry():
@@ -164,11 +178,13 @@ def test_the_benchmark_command_tells_what_is_known(caches, tmp_path):
     program = "import sys; from llamea_tune.cli import main; sys.exit(main())"
     asked = ("mine.py:Reader", "--spaces", str(caches), "-n", "1", "-j", "1", "--baseline", "published", "--json")
     done = subprocess.run(
-        [sys.executable, "-c", program, "benchmark", *asked, "--prior", "others", "--prior", "none"],
+        [sys.executable, "-c", program, "benchmark", *asked, "--prior", "others", "--prior", "none", "--prior", "no*"],
         cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     outcome = json.loads(done.stdout)
     assert TOLD in done.stderr
+    assert done.stderr.count("warning: left out of the prior: no* matches no") == 1
+    assert "PriorWarning" not in done.stderr
     assert TOLD.endswith(outcome["spaces"][0]["prior"])
 
 
@@ -196,6 +212,13 @@ def test_evolve_with_others_and_resume(caches, tmp_path):
     note = export_request(RunDirectory.open_existing(tmp_path / "run"), "any", date="", note="Mine.").note
     assert note == "Mine. Trained knowing beforehand: others."
     assert board.run == tmp_path / "run"
+    cache = (caches / "A100.json").read_bytes()
+    write_cache(
+        on_another_device(synthetic_space(1, tune_params=SMALL, kept=1.0), 9, device_name="A100"), caches / "A100.json"
+    )
+    with pytest.raises(RunDirectoryError, match=r"A100.json has changed since"):
+        llamea_tune.resume(tmp_path / "run", jobs=1)
+    (caches / "A100.json").write_bytes(cache)
     for space in header["spaces"]:
         space["prior"] = "0" * 64
     (tmp_path / "run" / "run.json").write_text(json.dumps(header))

@@ -34,6 +34,7 @@ from llamea_tune.spaces.expressions import check_restriction, evaluate_values
         "[True, False]",
         "list(map_) if False else [0.5, 1e-3]".replace("map_", "[1]"),
         "(1, 2)",
+        "[i for i in range(6) if i in {1, 5}]",
         "range(4)",
         "[min(i, 4) for i in range(6) if i in (1, 5)]",
         "5",
