@@ -34,7 +34,8 @@ def named_proposer(settings: Settings, observe: Observer = ignore) -> Proposer:
         return proposer
     if not isinstance(proposer, LLMProposer):
         raise SettingsError(
-            f"team is {settings.team!r}, but {settings.proposer} asks no language model", fields=("team",)
+            f"team is {settings.team!r}, but {settings.proposer} asks no language model; set proposer to one, or leave it out.",
+            fields=("team", "proposer"),
         )
     by_role = {role: make_llm(spec, observe, **options) for role, spec in settings.llm_by_role().items()}
     return TeamProposer(ByRole(proposer.llm, by_role) if by_role else proposer.llm)

@@ -42,7 +42,7 @@ def render_prompt(task: ProposalTask) -> Prompt:
 
     Raises:
         ValueError: The operator is unknown or takes another number of parents.
-        ProposerError: It does not fit into the context window, however short.
+        PromptTooLongError: It does not fit into the context window, however short.
     """
     operator = OPERATORS.get(task.operator)
     if operator is None:

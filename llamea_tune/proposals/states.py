@@ -11,6 +11,7 @@ STATES: Mapping[CandidateState, str] = MappingProxyType(
     {
         CandidateState.NO_PROPOSAL: "there was no usable program",
         CandidateState.DUPLICATE: "it is the same program as an earlier one",
+        CandidateState.NOT_NOVEL: "it is too much like an earlier program",
         CandidateState.REJECTED: "the check of its code refused it",
         CandidateState.FAILED: "it raised an error",
         CandidateState.TIMED_OUT: "it ran past the time limit for its own compute",

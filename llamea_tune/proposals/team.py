@@ -79,7 +79,7 @@ def render_plan(task: ProposalTask) -> Prompt:
     """The planner's prompt: all that is known, and a job to be planned.
 
     Raises:
-        ProposerError: It does not fit into the context window, however short.
+        PromptTooLongError: It does not fit into the context window, however short.
     """
     system = f"{read_prompt('planner.md')}\n\n{contract()}"
     form = read_prompt("answer_plan.md" if _code(task) else "answer_plan_new.md")
@@ -92,7 +92,7 @@ def render_code(task: ProposalTask, plan: Plan) -> Prompt:
     """The coder's prompt: the contract, the parent with anchors, and the plan; none of the evidence.
 
     Raises:
-        ProposerError: It does not fit into the context window, however short.
+        PromptTooLongError: It does not fit into the context window, however short.
     """
     system = system_prompt()
     steps = "\n".join(f"{number}. {step}" for number, step in enumerate(plan.steps, start=1))
@@ -117,7 +117,7 @@ def render_debug(task: ProposalTask, prompt: Prompt, answer: str, problem: str) 
     """The debugger's prompt: the contract, what was written, and what is wrong with it.
 
     Raises:
-        ProposerError: It does not fit into the context window, however short.
+        PromptTooLongError: It does not fit into the context window, however short.
     """
     parents = [parent.candidate for parent in task.parents] if OPERATORS[task.operator].edits else []
     wrong = textwrap.shorten(problem, _LONGEST_PROBLEM, placeholder=" …")
