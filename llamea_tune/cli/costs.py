@@ -32,4 +32,4 @@ def go_on_option(budget: str, budgets: Budgets, spent: Spent) -> str:
     """An option that lets a run go on that was stopped by a budget: twice as much of it, or of what was spent by then."""
     limit = budgets.limits()[budget]
     more = 2 * max(limit, spent.of(budget))
-    return f"{option_of(budget)} {more:g}" if isinstance(limit, float) else f"{option_of(budget)} {int(more)}"
+    return f"{option_of(budget)} {more:.3g}" if isinstance(limit, float) else f"{option_of(budget)} {int(more)}"

@@ -62,7 +62,7 @@ def test_a_bad_space_is_named_and_no_run_directory_is_made(content, words, tmp_p
         (["--final-strategies", "genetic_algoritm"], ["genetic_algoritm", "genetic_algorithm"]),
         (["--proposer", "openai:gpt-4o"], ["OPENAI_API_KEY"]),
         (["--proposer", "oracle"], ["oracle"]),
-        (["--selection", "roulette"], ["--selection", "plus"]),
+        (["--selection", "lottery"], ["--selection", "plus"]),
         (["--max-candidates", "0"], ["--max-candidates"]),
         (["--baseline", "grid"], ["--baseline"]),
         (["--timeout", "nan"], ["--timeout is nan"]),
