@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from llamea_tune.evolution.budgets import OF_ASKING
+from llamea_tune.evolution.budgets import OF_ASKING, OF_TOKENS
 from llamea_tune.evolution.events import Observer, ignore
 from llamea_tune.evolution.ledger import Ledger
 from llamea_tune.evolution.recorded_llm import RecordedLLM
@@ -98,7 +98,7 @@ def check_budgets(settings: Settings, *, own: bool) -> None:
         )
         raise SettingsError(message, fields=(f"budgets.{limited[0]}",))
     llms = [llm for spec in (proposer, *settings.llm_by_role().values()) for llm in parts(spec)] if limited else []
-    of_tokens = [name for name in limited if name != "max_llm_calls"]
+    of_tokens = [name for name in limited if name in OF_TOKENS]
     if of_tokens and any(llm.partition(":")[0] == "handoff" for llm in llms):
         message = f"budgets.{of_tokens[0]} needs to know how many tokens there are, which 'handoff' does not tell; leave it out."
         raise SettingsError(message, fields=(f"budgets.{of_tokens[0]}",))
