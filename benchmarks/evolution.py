@@ -207,8 +207,8 @@ class Simulation:
         scored = history.scored()
         if not self.settings.racing or not scored:
             return None
-        weakest = self.selection.survivors(scored, self.settings.parents)[-1].candidate
-        return Race(self.first_scores[weakest.id])
+        survivors = self.selection.survivors(scored, self.settings.parents)
+        return Race(self.first_scores[survivors[-1].candidate.id]) if len(survivors) == self.settings.parents else None
 
 
 def raced(scores: np.ndarray, race: Race | None) -> tuple[np.ndarray, bool]:

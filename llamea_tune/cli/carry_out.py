@@ -31,9 +31,10 @@ def carry_out_visibly(carry_out: Callable[[Observer], Leaderboard], *, quiet: bo
         ProposerError: Asking for candidates is no use, at least for now.
         typer.Exit: No candidate could be scored; the commonest reason is on screen by then.
     """
-    from llamea_tune.cli.costs import go_on_options, option_of, spending
+    from llamea_tune.cli.costs import go_on_option, option_of, spending
     from llamea_tune.cli.progress import RunProgress
     from llamea_tune.cli.tables import print_leaderboard, tuning_table
+    from llamea_tune.evolution.budgets import Spent
     from llamea_tune.evolution.run_directory import RunDirectory
     from llamea_tune.exceptions import ProposerError
 
@@ -47,7 +48,7 @@ def carry_out_visibly(carry_out: Callable[[Observer], Leaderboard], *, quiet: bo
             err.print(f"\nstopped; nothing that was done is lost. Go on with:\n\n    {go_on}\n", soft_wrap=True)
         raise
     except ProposerError as problem:
-        if progress.run is None:
+        if progress.run is None or problem.fields:  # a setting that is wrong stays so when the run is gone on with
             raise
         path = shlex.quote(str(progress.run))
         raise ProposerError(f"{str(problem).removesuffix('.')}; llamea-tune resume {path} asks again") from problem
@@ -64,7 +65,7 @@ def carry_out_visibly(carry_out: Callable[[Observer], Leaderboard], *, quiet: bo
             err.print(f"{asked}took {duration(progress.elapsed_s)}; everything is in {path}", soft_wrap=True)
     if board.used_up is not None:
         stopped = f"stopped by {option_of(board.used_up)} after {counted(board.n_candidates, 'candidate')}"
-        go_on = f"llamea-tune resume {path} {go_on_options(board.used_up, settings.budgets)}"
+        go_on = f"llamea-tune resume {path} {go_on_option(board.used_up, settings.budgets, board.spent or Spent())}"
         err.print(f"{stopped}. Go on with more, such as:\n\n    {go_on}\n", soft_wrap=True)
     winner = board.winner
     if winner is None:

@@ -28,7 +28,8 @@ def option_of(budget: str) -> str:
     return "--" + budget.replace("_", "-")
 
 
-def go_on_options(budget: str, budgets: Budgets) -> str:
-    """An option that lets a run go on that was stopped by a budget: twice as much of it."""
+def go_on_option(budget: str, budgets: Budgets, spent: Spent) -> str:
+    """An option that lets a run go on that was stopped by a budget: twice as much of it, or of what was spent by then."""
     limit = budgets.limits()[budget]
-    return f"{option_of(budget)} {2 * limit:g}" if isinstance(limit, float) else f"{option_of(budget)} {2 * limit}"
+    more = 2 * max(limit, spent.of(budget))
+    return f"{option_of(budget)} {more:.3g}" if isinstance(limit, float) else f"{option_of(budget)} {int(more)}"

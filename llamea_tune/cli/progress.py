@@ -10,7 +10,7 @@ from llamea_tune.cli.console import duration, err, escape
 from llamea_tune.cli.costs import costs, option_of
 from llamea_tune.cli.live_bar import LiveBar
 from llamea_tune.cli.tables import tuning_line
-from llamea_tune.evolution.budgets import Spent
+from llamea_tune.evolution.budgets import OF_TOKENS, Spent
 from llamea_tune.evolution.events import (
     CandidateConfirmed,
     CandidateJudged,
@@ -40,6 +40,7 @@ class RunProgress(LiveBar):
         self._fitness: dict[str, float] = {}
         self._waits_until: dict[str, float] = {}
         self._unpriced: set[str] = set()
+        self._is_uncounted_told = False
         self._last = time.monotonic()
         self._seconds_each: float | None = None
 
@@ -57,6 +58,7 @@ class RunProgress(LiveBar):
             case CandidateJudged(scored, n_judged, n_candidates, spent):
                 self._note(scored)
                 self._show_unpriced(spent)
+                self._show_uncounted(spent)
                 self._learn_pace()
                 left = self._time_left(n_candidates - n_judged)
                 self.show(completed=n_judged, left=left, so_far=self._best() + costs(spent), now="")
@@ -100,6 +102,15 @@ class RunProgress(LiveBar):
             if llm not in self._unpriced and not self.quiet:
                 err.print(f"no price is known for {escape(llm)}: its tokens are counted, not its cost", soft_wrap=True)
             self._unpriced.add(llm)
+
+    def _show_uncounted(self, spent: Spent) -> None:
+        """Say once that a budget cannot be kept, as a server does not tell how many tokens its answers took."""
+        limits = [option_of(name) for name in OF_TOKENS if name in self.settings.budgets.limits()]
+        if spent.uncounted and limits and not self._is_uncounted_told and not self.quiet:
+            self._is_uncounted_told = True
+            err.print(
+                f"answers come without their number of tokens: {' and '.join(limits)} cannot be kept", soft_wrap=True
+            )
 
     def _note(self, scored: Scored) -> None:
         fitness = scored.evaluation.fitness

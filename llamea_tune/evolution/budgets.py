@@ -9,7 +9,10 @@ from typing import Any
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.llm.prices import Prices, check_prices
 
-OF_ASKING = ("max_llm_calls", "max_tokens", "max_cost")
+OF_TOKENS = ("max_tokens", "max_cost")
+"""Budgets that need to know how many tokens answers take."""
+
+OF_ASKING = ("max_llm_calls", *OF_TOKENS)
 """Budgets after which no language model is asked any more; what was asked is still waited for and judged."""
 
 

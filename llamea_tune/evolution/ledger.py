@@ -10,6 +10,7 @@ from typing import Any
 
 from llamea_tune.evolution.budgets import OF_ASKING, Budgets, Spent
 from llamea_tune.evolution.run_directory import RunDirectory
+from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.llm.language_model import Completion
 from llamea_tune.llm.prices import cost, price_of
 
@@ -51,7 +52,7 @@ class Ledger:
         for record in run.exchanges.records():
             self._count(record.get("llm") or "", record.get("prompt_tokens"), record.get("completion_tokens"))
         self._runs = sum(map(runs_of, run.records()))
-        self._seconds_before = float(run.read_json(_CLOCK)["seconds"]) if run.has(_CLOCK) else 0.0
+        self._seconds_before = _seconds(run) if run.has(_CLOCK) else 0.0
         self._started = time.monotonic()
 
     def spent(self) -> Spent:
@@ -155,6 +156,17 @@ class Ledger:
             self._unpriced[llm] = None
         else:
             self._cost += cost(price, *counted)
+
+
+def _seconds(run: RunDirectory) -> float:
+    """How long a run has taken, as it was written down."""
+    try:
+        return float(run.read_json(_CLOCK)["seconds"])
+    except (KeyError, TypeError, ValueError) as err:
+        message = (
+            f"{run.path / _CLOCK} does not tell how long the run has taken; remove it, and time counts from 0 again."
+        )
+        raise RunDirectoryError(message) from err
 
 
 def runs_of(record: Mapping[str, Any]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from llamea_tune.evolution.budgets import OF_ASKING
+from llamea_tune.evolution.budgets import OF_ASKING, OF_TOKENS
 from llamea_tune.evolution.events import Observer, ignore
 from llamea_tune.evolution.ledger import Ledger
 from llamea_tune.evolution.recorded_llm import RecordedLLM
@@ -34,7 +34,8 @@ def named_proposer(settings: Settings, observe: Observer = ignore) -> Proposer:
         return proposer
     if not isinstance(proposer, LLMProposer):
         raise SettingsError(
-            f"team is {settings.team!r}, but {settings.proposer} asks no language model", fields=("team",)
+            f"team is {settings.team!r}, but {settings.proposer} asks no language model; set proposer to one, or leave it out.",
+            fields=("team", "proposer"),
         )
     by_role = {role: make_llm(spec, observe, **options) for role, spec in settings.llm_by_role().items()}
     return TeamProposer(ByRole(proposer.llm, by_role) if by_role else proposer.llm)
@@ -97,7 +98,7 @@ def check_budgets(settings: Settings, *, own: bool) -> None:
         )
         raise SettingsError(message, fields=(f"budgets.{limited[0]}",))
     llms = [llm for spec in (proposer, *settings.llm_by_role().values()) for llm in parts(spec)] if limited else []
-    of_tokens = [name for name in limited if name != "max_llm_calls"]
+    of_tokens = [name for name in limited if name in OF_TOKENS]
     if of_tokens and any(llm.partition(":")[0] == "handoff" for llm in llms):
         message = f"budgets.{of_tokens[0]} needs to know how many tokens there are, which 'handoff' does not tell; leave it out."
         raise SettingsError(message, fields=(f"budgets.{of_tokens[0]}",))

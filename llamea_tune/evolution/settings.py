@@ -122,12 +122,13 @@ class Settings:
         if self.team == SINGLE and self.llm_by_role():
             role = next(iter(self.llm_by_role()))
             raise SettingsError(
-                f"{role}_llm is for a team, and there is none; set team to {TEAMS[1]!r} too.", fields=(f"{role}_llm",)
+                f"{role}_llm is for a {role}, and there is none; set team to {TEAMS[1]!r} too.",
+                fields=(f"{role}_llm", "team"),
             )
         if len(self.start_from) > self.offspring:
             raise SettingsError(
-                f"start_from names {len(self.start_from)} programs, and a generation has {self.offspring}; name fewer.",
-                fields=("start_from",),
+                f"start_from names {len(self.start_from)} programs, and offspring is {self.offspring}; name fewer, or raise it.",
+                fields=("start_from", "offspring"),
             )
         if self.context_tokens is not None and self.context_tokens < 1:
             raise SettingsError(

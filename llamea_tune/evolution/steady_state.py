@@ -1,8 +1,8 @@
 """A search in a steady state: as soon as an answer is judged, the next candidate is planned from what is known by then.
 
 Nobody waits for the slowest answer of a generation. Each plan is a line of the log, which says what the plan saw: all lines
-before it, which also tell who was waiting for an answer. So the search goes on after an interruption as if there had been
-none, and the same answers in the same order give the same log.
+before it, and so who was waiting for an answer. So the search goes on after an interruption as if there had been none, and
+the same answers in the same order give the same log.
 """
 
 from __future__ import annotations

@@ -11,6 +11,24 @@ CHARACTERS_PER_TOKEN = 3.0
 VITAL = 0
 
 
+class PromptTooLongError(ProposerError):
+    """A prompt does not fit into the context window, however short.
+
+    Attributes:
+        needed: Tokens that its task takes at the least.
+        left: Tokens that there are for it.
+    """
+
+    def __init__(self, needed: int, left: int) -> None:
+        super().__init__(
+            f"context_tokens leaves {left:,} tokens for the task, which takes {needed:,} with everything left out that "
+            "may be; raise it, or take a model with a larger context",
+            fields=("context_tokens",),
+        )
+        self.needed = needed
+        self.left = left
+
+
 @dataclass(frozen=True)
 class Section:
     """A part of a prompt.
@@ -44,7 +62,7 @@ def pack(sections: Sequence[Section], most_tokens: int | None) -> str:
         most_tokens: What they may take, as `estimated_tokens` counts; None for any number.
 
     Raises:
-        ProposerError: The vital sections alone do not fit.
+        PromptTooLongError: The vital sections alone do not fit.
     """
     chosen = [section.forms[0] for section in sections]
     if most_tokens is None:
@@ -60,11 +78,7 @@ def pack(sections: Sequence[Section], most_tokens: int | None) -> str:
                 chosen[i] = form
     text = _joined(chosen)
     if estimated_tokens(text) > most_tokens:
-        raise ProposerError(
-            f"context_tokens leaves {most_tokens:,} tokens for the task, which takes {estimated_tokens(text):,} "
-            "with everything left out that may be; raise it, or take a model with a larger context",
-            fields=("context_tokens",),
-        )
+        raise PromptTooLongError(estimated_tokens(text), max(0, most_tokens))
     return text
 
 

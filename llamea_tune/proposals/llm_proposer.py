@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from llamea_tune.candidate import HyperparameterRange
 from llamea_tune.candidate_code import CandidateCode, fingerprint
 from llamea_tune.llm.language_model import Completion, CompletionError, LanguageModel, Prompt, unusable_completion
+from llamea_tune.proposals.context import PromptTooLongError
 from llamea_tune.proposals.operators import OPERATORS
 from llamea_tune.proposals.prompt import render_prompt, render_retry
 from llamea_tune.proposals.proposal import Exchange, Proposal, ProposalError, ProposalTask, RefusedPromptError
@@ -41,9 +42,9 @@ class LLMProposer:
 
         Raises:
             ProposalError: Neither the first nor the second answer could be used.
-            RefusedPromptError: The first prompt got nothing that is an answer.
+            RefusedPromptError: The first prompt got nothing that is an answer, or is too long because of its parents.
             Unanswered: No answer came; whoever asks may try again.
-            ProposerError: The language model cannot work at all.
+            ProposerError: The language model cannot work at all, or not even a prompt without parents fits into its context.
         """
         exchanges: list[Exchange] = []
         try:
@@ -62,6 +63,12 @@ class LLMProposer:
         except ProposalError as err:
             err.exchanges = tuple(exchanges)
             raise
+        except PromptTooLongError as err:
+            if not exchanges and not task.parents:
+                raise  # nor does any other prompt fit
+            kind = ProposalError if exchanges else RefusedPromptError
+            reason = f"no answer: its prompt takes {err.needed:,} tokens at the least, where {err.left:,} are left"
+            raise kind(reason, tuple(exchanges)) from err
         return Proposal(
             class_name=reply.class_name,
             code=reply.code,

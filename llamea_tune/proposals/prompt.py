@@ -24,8 +24,8 @@ from llamea_tune.proposals.proposal import ProposalTask
 _MOST_TRIED = 40
 _LONGEST_TRIED = 240
 _MOST_RANGES = 20
-_LONGEST_ANSWER = 40_000
-_LONGEST_PROBLEM = 800
+LONGEST_ANSWER = 40_000
+LONGEST_PROBLEM = 800
 RETRY_TOKENS = 400
 """Kept free of each prompt, for what a second one says of the answer to it."""
 _TUNED = "Hyperparameters of the best candidates are tuned in this run, within the ranges that are declared for them."
@@ -42,7 +42,7 @@ def render_prompt(task: ProposalTask) -> Prompt:
 
     Raises:
         ValueError: The operator is unknown or takes another number of parents.
-        ProposerError: It does not fit into the context window, however short.
+        PromptTooLongError: It does not fit into the context window, however short.
     """
     operator = OPERATORS.get(task.operator)
     if operator is None:
@@ -64,9 +64,9 @@ def render_retry(prompt: Prompt, answer: str, problem: str, most_tokens: int | N
         problem: What is wrong with it.
         most_tokens: What prompt and system prompt may take; the answer is left out where it would take more.
     """
-    shown = answer.strip()[:_LONGEST_ANSWER]
+    shown = answer.strip()[:LONGEST_ANSWER]
     problem = (
-        textwrap.shorten(problem.strip().rstrip("."), _LONGEST_PROBLEM, placeholder=" …") if most_tokens else problem
+        textwrap.shorten(problem.strip().rstrip("."), LONGEST_PROBLEM, placeholder=" …") if most_tokens else problem
     )
     left = None if most_tokens is None else most_tokens - estimated_tokens(prompt.system)
     again = read_prompt("retry.md")

@@ -15,6 +15,8 @@ from llamea_tune.proposals.context import VITAL, Section, pack
 from llamea_tune.proposals.llm_proposer import LLMProposer
 from llamea_tune.proposals.operators import OPERATORS
 from llamea_tune.proposals.prompt import (
+    LONGEST_ANSWER,
+    LONGEST_PROBLEM,
     RETRY_TOKENS,
     answer_section,
     contract,
@@ -34,8 +36,6 @@ PLAN = "-plan"
 """What the key of a planner's prompt ends in."""
 
 _TEMPERATURES = {PLANNER: 1.0, CODER: 0.2, DEBUGGER: 0.1}
-_LONGEST_ANSWER = 40_000
-_LONGEST_PROBLEM = 800
 _SHORT_PLAN = 1_200
 
 TryOut = Callable[[str, str], str]
@@ -79,7 +79,7 @@ def render_plan(task: ProposalTask) -> Prompt:
     """The planner's prompt: all that is known, and a job to be planned.
 
     Raises:
-        ProposerError: It does not fit into the context window, however short.
+        PromptTooLongError: It does not fit into the context window, however short.
     """
     system = f"{read_prompt('planner.md')}\n\n{contract()}"
     form = read_prompt("answer_plan.md" if _code(task) else "answer_plan_new.md")
@@ -92,7 +92,7 @@ def render_code(task: ProposalTask, plan: Plan) -> Prompt:
     """The coder's prompt: the contract, the parent with anchors, and the plan; none of the evidence.
 
     Raises:
-        ProposerError: It does not fit into the context window, however short.
+        PromptTooLongError: It does not fit into the context window, however short.
     """
     system = system_prompt()
     steps = "\n".join(f"{number}. {step}" for number, step in enumerate(plan.steps, start=1))
@@ -117,16 +117,16 @@ def render_debug(task: ProposalTask, prompt: Prompt, answer: str, problem: str) 
     """The debugger's prompt: the contract, what was written, and what is wrong with it.
 
     Raises:
-        ProposerError: It does not fit into the context window, however short.
+        PromptTooLongError: It does not fit into the context window, however short.
     """
     parents = [parent.candidate for parent in task.parents] if OPERATORS[task.operator].edits else []
-    wrong = textwrap.shorten(problem, _LONGEST_PROBLEM, placeholder=" …")
+    wrong = textwrap.shorten(problem, LONGEST_PROBLEM, placeholder=" …")
     sections = [
         *(
             Section((f"# Program that was to be changed\n\n{fenced(of.code.strip(), 'python')}",), VITAL)
             for of in parents
         ),
-        Section((f"# Answer\n\n{fenced(answer.strip()[:_LONGEST_ANSWER])}",), 1),
+        Section((f"# Answer\n\n{fenced(answer.strip()[:LONGEST_ANSWER])}",), 1),
         Section((read_prompt("retry.md").replace("$problem", wrong.rstrip(".")),)),
     ]
     user = pack(sections, tokens_left(task.briefing, prompt.system))

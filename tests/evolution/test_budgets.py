@@ -2,20 +2,25 @@
 
 import json
 import threading
+from pathlib import Path
 
 import pytest
 from test_interrupted_loop import LuckyScorer, Varying
 from test_servers_that_fail import FEW_RUNS, directly, outcome, server, undisturbed  # noqa: F401 (fixtures)
 from writing_server import writes
 
+from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
+from llamea_tune.cli.costs import go_on_option
+from llamea_tune.cli.progress import RunProgress
 from llamea_tune.evolution import loop
-from llamea_tune.evolution.budgets import Budgets
+from llamea_tune.evolution.budgets import Budgets, Spent
+from llamea_tune.evolution.events import CandidateJudged, RunStarted
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.ledger import Ledger, NotAsked, runs_of
 from llamea_tune.evolution.recorded_llm import RecordedLLM
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
-from llamea_tune.exceptions import SettingsError
+from llamea_tune.exceptions import RunDirectoryError, SettingsError
 from llamea_tune.llm.language_model import Completion, Prompt
 from llamea_tune.llm.prices import cost, price_of, read_prices
 
@@ -176,3 +181,24 @@ def test_budgets_that_make_no_sense_are_refused(cli, tmp_path, arguments, messag
     assert done.returncode == 2
     assert f"error: {message}" in done.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_a_clock_that_cannot_be_read_is_told(tmp_path):
+    run = RunDirectory.create(tmp_path / "run", {})
+    run.write_json("clock.json", {"hours": 1})
+    with pytest.raises(RunDirectoryError, match=r"clock.json does not tell how long the run has taken; remove it"):
+        Ledger(run, Budgets())
+
+
+def test_what_goes_on_is_more_than_what_was_spent():
+    assert go_on_option("max_runs", Budgets(max_runs=3), Spent(runs=5)) == "--max-runs 10"
+    assert go_on_option("max_hours", Budgets(max_hours=0.5), Spent(seconds=60)) == "--max-hours 1"
+
+
+def test_a_budget_that_a_server_does_not_let_be_kept_is_told_once(capsys):
+    progress = RunProgress()
+    progress(RunStarted(Path("run"), Settings(proposer="openai:a", budgets=Budgets(max_tokens=5)), ("a",), 0))
+    nothing = Scored(Candidate("0000", "", "", "", "a", "initial", 0), Evaluation(CandidateState.NO_PROPOSAL, "it is"))
+    for _ in range(2):
+        progress(CandidateJudged(nothing, 1, 9, Spent(llm_calls=1, uncounted=1)))
+    assert capsys.readouterr().err.count("without their number of tokens: --max-tokens cannot be kept") == 1

@@ -132,7 +132,7 @@ def test_several_models_share_a_run_by_weight(tmp_path):
 
 
 def test_a_role_without_a_team_and_a_team_without_a_model_are_refused(tmp_path):
-    with pytest.raises(SettingsError, match="planner_llm is for a team"):
+    with pytest.raises(SettingsError, match="planner_llm is for a planner, and there is none; set team to"):
         Settings(planner_llm="openai:a")
     with pytest.raises(SettingsError, match="offline asks no language model"):
         llamea_tune.evolve(spaces(), run=tmp_path / "run", team="plan-code-debug")

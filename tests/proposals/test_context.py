@@ -8,17 +8,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llamea_tune.candidate import Behaviour, CandidateState
+from llamea_tune.candidate import Behaviour, CandidateState, Evaluation
 from llamea_tune.exceptions import ProposerError
+from llamea_tune.proposals import LLMProposer
 from llamea_tune.proposals.anchors import read_plan, without_anchors
 from llamea_tune.proposals.briefing import Attempt, Briefing, Facts
 from llamea_tune.proposals.context import Section, estimated_tokens, pack
 from llamea_tune.proposals.directions import directions, kinds
 from llamea_tune.proposals.evidence import losses
+from llamea_tune.proposals.feedback import feedback
 from llamea_tune.proposals.memory import relatives, tree
 from llamea_tune.proposals.prompt import render_prompt, render_retry
+from llamea_tune.proposals.proposal import RefusedPromptError
 from llamea_tune.proposals.team import render_code, render_debug
 from llamea_tune.testing.proposer_contract import example_parents, example_task
+
+
+class Silent:
+    """A language model that must not be asked."""
+
+    name = "silent"
+
 
 PARTS = (Section(("the task",)), Section(("evidence " * 9, "evidence"), 1), Section(("spaces " * 9, "spaces"), 2))
 
@@ -164,6 +174,22 @@ def test_a_plan_whose_lines_are_not_there_keeps_its_steps():
 def test_a_window_that_nothing_fits_into_is_told():
     with pytest.raises(ProposerError, match="raise it, or take a model with a larger context"):
         render_prompt(briefed(context_tokens=2000))
+
+
+def test_a_parent_that_is_too_long_costs_a_candidate_and_not_the_run():
+    with pytest.raises(
+        RefusedPromptError, match=r"no answer: its prompt takes [\d,]+ tokens at the least, where \d+ are"
+    ):
+        LLMProposer(Silent()).propose(briefed(context_tokens=2000))
+    with pytest.raises(ProposerError, match="context_tokens leaves 0 tokens for the task"):
+        LLMProposer(Silent()).propose(replace(example_task("initial"), briefing=Briefing(context_tokens=10)))
+
+
+def test_every_state_can_be_told():
+    for state in set(CandidateState) - {CandidateState.SCORED}:
+        (line,) = tree([replace(attempt("0000"), state=state, fitness=None, reason="so it is")]).splitlines()
+        assert "no score: " in line
+        assert feedback(Evaluation(state, "so it is")).startswith("It has no score: ")
 
 
 def test_the_tree_shows_children_below_parents_and_the_best_and_newest_of_many():

@@ -41,7 +41,7 @@ def make_selection(name: str, options: Mapping[str, Any] | None = None) -> Selec
     for option in options or {}:
         if option not in taken:
             known = ", ".join(taken) or "none"
-            message = f"selection scheme {name} takes no option {option!r}; it takes {known}."
+            message = f"selection scheme {name} takes no option {option!r}; it takes {known}; leave it out."
             raise SettingsError(message, fields=("selection_options",))
     return factory(**(options or {}))
 
