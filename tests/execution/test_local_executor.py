@@ -32,10 +32,11 @@ def test_there_must_be_a_job():
 
 
 def test_a_worker_that_died_while_idle_costs_no_run():
+    others = children_of(os.getpid())
     with LocalExecutor(SPACES) as executor:
         runs = make_runs(NAMED)
         list(executor.each(runs))
-        (worker,) = children_of(os.getpid())
+        (worker,) = children_of(os.getpid()) - others
         os.kill(worker, signal.SIGKILL)
         os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT)  # its last thread is gone, and it is not reaped
         assert all(result.state.scorable for _, result in executor.each(runs))
@@ -51,12 +52,13 @@ def test_what_is_given_up_leaves_no_worker_behind():
 
 def test_a_candidate_that_was_lost_with_its_worker_is_made_once_more():
     slow = make_runs(CANDIDATE.with_hyperparameters({"idle_s": 0.3}), seeds=range(3))
+    others = children_of(os.getpid())
     with LocalExecutor(SPACES, jobs=2) as executor:
         expected = dict(executor.each(slow))
         found = {}
         for run, result in executor.each(slow):
             if not found:
-                for worker in children_of(os.getpid()):  # one of them is making a run now
+                for worker in children_of(os.getpid()) - others:  # one of them is making a run now
                     os.kill(worker, signal.SIGKILL)
             found[run] = result
     assert all(same(found[run], expected[run]) for run in slow)
@@ -64,10 +66,10 @@ def test_a_candidate_that_was_lost_with_its_worker_is_made_once_more():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere they end when they find that nobody is there")
 def test_fork_servers_end_with_their_workers_whatever_they_are_doing():
+    others = descendants_of(os.getpid())
     with LocalExecutor(SPACES, jobs=2) as executor:
         list(executor.each(make_runs(CANDIDATE)))
-        workers = children_of(os.getpid())
-        fork_servers = descendants_of(os.getpid()) - workers
+        fork_servers = descendants_of(os.getpid()) - children_of(os.getpid()) - others
         assert len(fork_servers) == 2
         for pid in fork_servers:
             os.kill(pid, signal.SIGSTOP)

@@ -29,6 +29,8 @@ pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not ins
 
 @slow
 class TestRayExecutor(ExecutorContract):
+    chunks_at_once = 2
+
     @pytest.fixture(autouse=True)
     def _cluster(self, cluster):
         self.cluster = cluster
