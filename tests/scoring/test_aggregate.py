@@ -48,6 +48,16 @@ def test_a_scorecard_holds_what_its_runs_did():
     assert card == scorecard("random", SCALES, runs) or math.isnan(card.spaces["space 0"].own_compute_ms)
 
 
+def test_the_interval_of_equal_runs_is_their_score():
+    """Also where they begin at the worst configs, so that a few moments at the beginning weigh most."""
+    for space, scale in zip(SPACES, SCALES, strict=True):
+        worst_first = np.argsort(-np.nan_to_num(space.costs, nan=-np.inf))[:400]
+        trace = Trace(worst_first, space.costs[worst_first], np.cumsum(measurement_times_us(space)[worst_first]))
+        run = RunResult(trace, RunState.BUDGET_SPENT, "", RequestCounts(400, 0, 0, 0), math.nan)
+        entry = scorecard("equal", [scale], {space.name: [run] * 8}).spaces[space.name]
+        assert entry.interval == pytest.approx((entry.score, entry.score))
+
+
 def test_own_compute_counts_only_where_it_was_measured():
     space = SPACES[0]
     runs = {space.name: [random_run(space, 0, own_compute_s=0.8), random_run(space, 1)]}
