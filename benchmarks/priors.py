@@ -44,6 +44,12 @@ from llamea_tune.storage import write_text
 NONE, ORDER = "none", "order"
 KINDS = (NONE, "others", "advice", "shuffled", "inverted", ORDER)
 DEFAULT_HUB = Path(__file__).parent.parent.parent / "shared" / "data" / "benchmark_hub"
+_DRAWN = {
+    NONE: "{}",
+    "others": "{}, knowing the other devices",
+    "advice": "{}, with advice",
+    ORDER: "the other devices' order alone",
+}
 HUB_KERNELS = ("convolution_milo", "dedispersion_milo", "gemm", "pnpoly")
 
 Row = dict[str, Any]
@@ -219,7 +225,7 @@ def draw(rows: Iterable[Row], path: Path) -> None:
     """Draw how the score rises over the budget, with and without, averaged over the spaces that have both."""
     curves: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row in rows:
-        if row["prior"] in (NONE, "others", ORDER):
+        if row["prior"] in _DRAWN:
             curves.setdefault((row["strategy"], row["prior"]), {})[row["space"]] = row["curve"]
     if not curves:
         raise SystemExit("there is nothing to draw yet")
@@ -228,7 +234,7 @@ def draw(rows: Iterable[Row], path: Path) -> None:
     part.suptitle(f"mean over {len(common)} spaces")
     for number, ((strategy, prior), of_space) in enumerate(sorted(curves.items())):
         values = np.mean([of_space[space] for space in common], axis=0)
-        label = {ORDER: "their order alone", NONE: strategy, "others": f"{strategy}, knowing the other devices"}[prior]
+        label = _DRAWN[prior].format(strategy)
         axes.plot(np.linspace(0.0, 1.0, len(values)), values, label=label, **line_style(number))
     axes.set(xlabel="share of the budget", ylabel="score", xlim=(0.0, 1.0), ylim=(None, 1.02))
     axes.legend(frameon=False)
