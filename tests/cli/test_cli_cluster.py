@@ -38,12 +38,16 @@ def _kill_when_busy(cluster, node, before):
 
 
 @pytest.mark.slow
-def test_an_evolution_on_a_cluster_is_that_of_one_machine(script, caches, cluster):
+def test_an_evolution_on_a_cluster_that_loses_a_node_is_that_of_one_machine(script, caches, cluster):
+    node = cluster.add_node(cpus=1)
+    killer = threading.Thread(target=_kill_when_busy, args=(cluster, node, cluster.workers()))
+    killer.start()
     for executor, run in ((f"ray:{cluster.address}", "far"), ("local", "here")):
         done = script(
             *("evolve", "-s", caches, *SIZES, *FINAL, *FAST, "--run-dir", run, "--executor", executor, "--quiet")
         )
         assert done.code == 0, done.err
+    killer.join()
     assert Path("far/leaderboard.json").read_bytes() == Path("here/leaderboard.json").read_bytes()
 
 
