@@ -52,6 +52,7 @@ class Gauntlet:
     secret_file: Path
     server: socket.socket
     baseline: RunResult
+    others: set[int]  # processes that other tests have started
 
     def run(self, adversary: Adversary) -> tuple[RunResult, list[str]]:
         """Run an adversary; its result, and a sentence for everything that is not as it must be."""
@@ -66,7 +67,7 @@ class Gauntlet:
         with contextlib.suppress(BlockingIOError):
             self.server.accept()
             yield "it connected to the server"
-        for fork_server in children_of(os.getpid()):
+        for fork_server in children_of(os.getpid()) - self.others:
             if left := children_of(fork_server):
                 yield f"it left processes {left}"
         after = honest_run(self.sandbox)
@@ -113,6 +114,7 @@ def makes_sense_here(adversary: Adversary) -> bool:
 def gauntlet(space: Space | None = None) -> Iterator[Gauntlet]:
     """Set everything up; the caller's environment holds a secret meanwhile."""
     os.environ["LLAMEA_TUNE_TEST_API_KEY"] = SECRET
+    others = children_of(os.getpid())
     with (
         tempfile.TemporaryDirectory() as folder,
         socket.create_server(("127.0.0.1", 0)) as server,
@@ -123,5 +125,5 @@ def gauntlet(space: Space | None = None) -> Iterator[Gauntlet]:
         secret_file = Path(folder) / "secret"
         secret_file.write_text(SECRET)
         secret_file.chmod(0o644)
-        yield Gauntlet(sandbox, secret_file, server, honest_run(sandbox))
+        yield Gauntlet(sandbox, secret_file, server, honest_run(sandbox), others)
     del os.environ["LLAMEA_TUNE_TEST_API_KEY"]
