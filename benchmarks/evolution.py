@@ -1,7 +1,7 @@
 """Which selection scheme, racing and a steady state gain, with a simulated model in place of a real one.
 
-The simulated model answers from a pool: a run of `llamea-tune evolve` whose log tells the score of every single run of every
-candidate. What a child is worth, given its parent, is drawn from a model fitted to the pool's pairs of parent and child: a
+The simulated model answers from a pool: a run of `llamea-tune evolve`, or a folder that `next_answer.py score` has filled with the
+scores of a language model's answers; either tells the score of every single run of every candidate. What a child is worth, given its parent, is drawn from a model fitted to the pool's pairs of parent and child: a
 straight line (regression towards the mean) with normal residuals, a rate of failures, and for the first generation the
 pool's own first generation. Its noise is that of the pool's candidate of the nearest worth: the scores of single runs less
 their mean on each space, drawn anew. Everything else is the real thing: plans, selection, confirmations, races.
@@ -17,21 +17,24 @@ from __future__ import annotations
 import argparse
 import heapq
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from next_answer import DEFAULT_HUB, OTHERS, REFERENCE, SHOWN, load
 
 from llamea_tune.candidate import Behaviour, Candidate, CandidateState, Evaluation, Scored
 from llamea_tune.evolution.assemble import run_spaces
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.plan import PlannedCandidate, Planner, numbers_of
+from llamea_tune.evolution.records import behaviour_from_json
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.selection import SELECTIONS, by_fitness, make_selection
 from llamea_tune.evolution.settings import Settings
-from llamea_tune.scoring import space_scale
+from llamea_tune.scoring import SpaceScale, space_scale
 from llamea_tune.scoring.behaviour import kept_run_scores
 from llamea_tune.scoring.racing import Race
 
@@ -44,6 +47,19 @@ SCHEMES: Mapping[str, Settings] = {
     "plus, racing": replace(BASE, racing=True),
 }
 P_THRESHOLDS = (0.01, 0.05, 0.1, 0.2)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A candidate of a pool.
+
+    Attributes:
+        parents: What it was made from.
+        behaviour: Its runs by space; empty where it has no score.
+    """
+
+    parents: tuple[str, ...]
+    behaviour: Mapping[str, Behaviour]
 
 
 @dataclass(frozen=True)
@@ -72,21 +88,15 @@ class Pool:
 
 
 def read_pool(path: Path) -> Pool:
-    """Read a run, and fit the model."""
-    run = RunDirectory.open_existing(path)
-    with run_spaces(run) as spaces:
-        scales = [space_scale(space) for space in spaces]
-    judged = History(run.candidates()).all()
-    scored = [entry for entry in judged if entry.evaluation.behaviour and not entry.evaluation.raced_out]
-    scores = {
-        entry.candidate.id: np.array(list(kept_run_scores(scales, entry.evaluation.behaviour).values()))
-        for entry in scored
-    }
+    """Read a run or scored answers, and fit the model."""
+    known, scales = read_answers(path) if (path / "scores.jsonl").exists() else read_run(path)
+    scored = {key: one for key, one in known.items() if one.behaviour}
+    scores = {key: np.array(list(kept_run_scores(scales, one.behaviour).values())) for key, one in scored.items()}
     worth = {key: float(of.mean()) for key, of in scores.items()}
     pairs = [
-        (max(worth[key] for key in entry.candidate.parents if key in worth), worth[entry.candidate.id])
-        for entry in scored
-        if any(key in worth for key in entry.candidate.parents)
+        (max(worth[parent] for parent in one.parents if parent in worth), worth[key])
+        for key, one in scored.items()
+        if any(parent in worth for parent in one.parents)
     ]
     parent, child = np.array(pairs).T
     slope, intercept = np.polyfit(parent, child, 1)
@@ -94,13 +104,43 @@ def read_pool(path: Path) -> Pool:
     return Pool(
         np.array(list(worth.values())),
         [of - of.mean(axis=1, keepdims=True) for of in scores.values()],
-        [entry.evaluation.behaviour for entry in scored],
-        np.array([worth[entry.candidate.id] for entry in scored if not entry.candidate.parents]),
+        [one.behaviour for one in scored.values()],
+        np.array([worth[key] for key, one in scored.items() if not one.parents]),
         (float(slope), float(intercept)),
         residual,
-        1.0 - len(scored) / len(judged),
+        1.0 - len(scored) / len(known),
         len(pairs),
     )
+
+
+def read_run(path: Path) -> tuple[dict[str, Judged], list[SpaceScale]]:
+    """The candidates of a run directory, and the scales of its spaces."""
+    run = RunDirectory.open_existing(path)
+    with run_spaces(run) as spaces:
+        scales = [space_scale(space) for space in spaces]
+    judged = [entry for entry in History(run.candidates()).all() if not entry.evaluation.raced_out]
+    return {entry.candidate.id: Judged(entry.candidate.parents, entry.evaluation.behaviour) for entry in judged}, scales
+
+
+def read_answers(path: Path) -> tuple[dict[str, Judged], list[SpaceScale]]:
+    """Scored answers to prompts and what they started from, and the scales of all spaces that they were scored on."""
+    records = [json.loads(line) for line in (path / "scores.jsonl").read_text().splitlines()]
+    recorded = RunDirectory.open_existing(path / "history").candidates()
+    points = {
+        (point["arm"], point["number"]): point["point"] for point in json.loads((path / "points.json").read_text())
+    }
+    known = {}
+    for record in records:
+        kind, number, *_ = record["key"].split()
+        if kind == "parent":
+            started = recorded[number].candidate.parents
+        else:
+            started = () if kind == REFERENCE else recorded[points[kind, int(number)]].candidate.parents[:1]
+        parents = tuple(f"parent {key}" for key in started)
+        known[f"{kind} {number}"] = Judged(parents, behaviour_from_json(record["behaviour"]))
+    names = records[0]["key"].split(" on ")[1].split(",")
+    hub = Path(os.environ.get("LLAMEA_TUNE_HUB", DEFAULT_HUB))
+    return known, [space_scale(space) for space in load([*SHOWN, *OTHERS], hub) if space.name in names]
 
 
 class Simulation:
