@@ -137,12 +137,7 @@ def tune(kernel: KernelFolder, kernel_arguments: list[Any], run: Run, prior: Pat
     try:
         with contextlib.redirect_stdout(printed):
             _, environment = tune_kernel(
-                **{**kernel.options(kernel_arguments), "kernel_source": str(kernel.source_path)},
-                tune_params={name: list(values) for name, values in kernel.tune_params.items()},
-                restrictions=list(kernel.restrictions),
-                lang=kernel.backend,
-                compiler=kernel.compiler,
-                compiler_options=kernel.compiler_options,
+                **kernel.tune_kernel_arguments(kernel_arguments),
                 strategy=given.strategy,
                 strategy_options=options,
                 quiet=False,

@@ -254,16 +254,10 @@ def tune(kernel: KernelFolder, kernel_arguments: list[Any], run: Run, seconds: f
     """Make one run, noted in `run`; the name of the device."""
     if strategy_map[run.strategy] not in _STRATEGY_PARALLEL:
         _STRATEGY_PARALLEL.append(strategy_map[run.strategy])
-    options = kernel.options(kernel_arguments)
     random.seed(run.repeat)
     np.random.seed(run.repeat)
     _, environment = tune_kernel(
-        **{**options, "kernel_source": str(kernel.source_path)},
-        tune_params={name: list(values) for name, values in kernel.tune_params.items()},
-        restrictions=list(kernel.restrictions),
-        lang=kernel.backend,
-        compiler=kernel.compiler,
-        compiler_options=kernel.compiler_options,
+        **kernel.tune_kernel_arguments(kernel_arguments),
         strategy=run.strategy,
         strategy_options={"time_limit": seconds},
         parallel=run.gpus,

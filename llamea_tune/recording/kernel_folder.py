@@ -183,6 +183,22 @@ class KernelFolder:
             block_size_names=list(default_block_size_names),
         )
 
+    def tune_kernel_arguments(self, arguments: Arguments) -> dict[str, Any]:
+        """What a call of `kernel_tuner.tune_kernel` needs to know of the kernel, as keyword arguments.
+
+        Args:
+            arguments: The kernel's arguments, in order.
+        """
+        return {
+            **self.options(arguments),
+            "kernel_source": str(self.source_path),
+            "tune_params": {name: list(values) for name, values in self.tune_params.items()},
+            "restrictions": list(self.restrictions),
+            "lang": self.backend,
+            "compiler": self.compiler,
+            "compiler_options": self.compiler_options,
+        }
+
     def instance_source(self, config: ParamConfig) -> tuple[str, str]:
         """Name and source text of one variant, its parameters defined in front, as Kernel Tuner compiles it.
 
