@@ -10,6 +10,7 @@ import pytest
 from llamea_tune.testing.ray_clusters import kill_node
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'llamea-tune[ray]'")
+pytestmark = pytest.mark.xdist_group("ray")  # one cluster for all
 
 FAST = ("--baseline", "published")
 SIZES = ("--max-candidates", 2, "--offspring", 1, "--parents", 1, "--repeats", 2, "--confirm-repeats", 2)

@@ -24,7 +24,10 @@ from llamea_tune.testing.processes import alive, wait_until
 from llamea_tune.testing.ray_clusters import kill_node, ray_cluster
 
 slow = pytest.mark.slow
-pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'llamea-tune[ray]'")
+pytestmark = [
+    pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'llamea-tune[ray]'"),
+    pytest.mark.xdist_group("ray"),  # one cluster for all
+]
 
 
 @slow

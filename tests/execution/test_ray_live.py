@@ -26,7 +26,10 @@ from llamea_tune.testing.processes import alive, children_of, wait_until
 from llamea_tune.testing.ray_clusters import kill_node
 
 slow = pytest.mark.slow
-pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'llamea-tune[ray]'")
+pytestmark = [
+    pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'llamea-tune[ray]'"),
+    pytest.mark.xdist_group("ray"),  # one cluster for all
+]
 
 
 def live_kernel(folder: Path, name: str = "doubled") -> LiveKernel:
