@@ -347,6 +347,12 @@ def print_table(rows: Sequence[Mapping[str, Any]]) -> None:
         read, written = (sum(row[name] for row in own) for name in ("prompt_tokens", "answer_tokens"))
         counts = f"{arm:12}{len(own):8}{len(usable):8}{better:8}  "
         print(counts + "".join(f"{cell:26}" for cell in cells) + f"{how.calls * len(own):6}{read:9,}{written:9,}")
+    print(f"\n{'operator':12}{'arms':34}{'usable':>8}  {'gain, shown':26}{'gain, others':26}")
+    for operator in dict.fromkeys(row["operator"] for row in rows):
+        usable = [row for row in rows if row["operator"] == operator and row["shown"]]
+        arms = ", ".join(sorted({row["arm"] for row in usable}))
+        cells = [mean_of([row[where][0] for row in usable if row[where]]) for where in ("shown", "others")]
+        print(f"{operator:12}{arms:34}{len(usable):8}  " + "".join(f"{cell:26}" for cell in cells))
 
 
 def keeping(row: Mapping[str, Any]) -> float:
