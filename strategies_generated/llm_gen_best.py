@@ -478,7 +478,7 @@ class MyOptimizer(OptAlg):
                 ei = sd * (u * ndtr(u) + np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi))
                 acquisition = np.where(alive, np.maximum(ei, 0.0) - 1e-14 * (mu - sd), -np.inf)
                 j = int(np.argmax(acquisition))
-                if self.slope and random.random() < 10.0 / (20.0 + n):  # the prior's own choice, ever more rarely
+                if self.slope and random.random() < 5.0 / (20.0 + n):  # the prior's own choice, ever more rarely
                     j = int(np.argmin(np.where(alive, self.slope * self.trend[pool, 0], np.inf)))
                 elif random.random() < self.local_share:
                     open_masks = [mask & alive for mask in masks]
