@@ -95,7 +95,7 @@ class _Encoder:
 
 
 def _prior_trend(mean, warp):
-    """The warped costs that a prior expects, centred and scaled, and the configs it holds for good ones, best first."""
+    """The warped costs that a prior expects, centred and scaled; its good configs, best first, and its bad ones, worst first."""
     mean = np.asarray(mean, dtype=float)
     known = np.isfinite(mean)
     mean = np.where(known, mean, 0.0)  # what is unknown is expected to be average
@@ -103,12 +103,13 @@ def _prior_trend(mean, warp):
     ratio = np.exp(np.clip(gain, -20.0, 20.0))
     low, high = float(ratio.min()), float(ratio.max())
     if not high - low > 1e-9:
-        return np.zeros(len(mean)), np.empty(0, dtype=np.int64)
+        return np.zeros(len(mean)), (np.empty(0, dtype=np.int64),) * 2
     scale = 1.0 - low if low < 1.0 else high - low
     warped = np.log(warp + (ratio - low) / scale)
     trend = np.clip((warped - warped.mean()) / warped.std(), -3.0, 3.0)
     order = np.argsort(gain, kind="stable")
-    return trend, order[known[order] & (gain[order] < 0.0)]
+    order = order[known[order]]
+    return trend, (order[gain[order] < 0.0], order[gain[order] > 0.0][::-1])
 
 
 def _fit_hyper(x, group, near, z, starts, prior_mean, prior_sd, maxiter):
@@ -202,31 +203,37 @@ class MyOptimizer(OptAlg):
 
     def _read_prior(self):
         """Take up func.prior_mean, the expected log of each config's cost over the median, NaN where unknown, or None."""
-        self.trend, self.believed, self.promising = None, True, np.empty(0, dtype=np.int64)
+        self.trend, self.slope, self.extremes = None, 0.0, (np.empty(0, dtype=np.int64),) * 2
         mean = getattr(self.func, "prior_mean", None)
         if mean is None:
             return
-        trend, self.promising = _prior_trend(mean, self.warp)
+        trend, self.extremes = _prior_trend(mean, self.warp)
         if trend.any():
-            self.trend = trend[:, None]
+            self.trend, self.slope = trend[:, None], 1.0
             self.encode.add_trend(-math.log(self.length_prior * math.sqrt(self.encode.base)))
 
     def _features(self, indices):
         x = self.encode(self.rows[indices])
-        return x if self.trend is None else np.hstack([x, self.believed * self.trend[indices]])
+        return x if self.trend is None else np.hstack([x, self.slope * self.trend[indices]])
 
     def _weigh_prior(self, indices, z):
-        """Go by the prior only while what was measured rises with it: a linear trend's Bayes factor, by BIC, is over 3."""
+        """Go by the prior (slope 1), by its reverse (-1), or by neither (0).
+
+        It is neither unless a linear trend in what was measured has a Bayes factor, by BIC, over 3; and for as long as the
+        search is stuck.
+        """
         if self.trend is None:
             return
         trend = self.trend[indices, 0]
         unlike = float(np.std(trend)) > 0.0
-        r = min(max(float(np.corrcoef(trend, z)[0, 1]), 0.0), 1.0 - 1e-9) if unlike else 0.0
-        self.believed = -len(z) * math.log1p(-r * r) > math.log(len(z)) + 2.0 * math.log(3.0)
+        r = min(max(float(np.corrcoef(trend, z)[0, 1]), -1.0 + 1e-9), 1.0 - 1e-9) if unlike else 0.0
+        shown = -len(z) * math.log1p(-r * r) > math.log(len(z)) + 2.0 * math.log(3.0)
+        self.slope = math.copysign(1.0, r) if shown and self.stagnation <= self._patience() else 0.0
 
     def _most_promising(self, amount):
-        """What the prior expects most of among what has not been measured, best first."""
-        return self.promising[~self.seen[self.promising]][:amount].tolist()
+        """What the prior, or its reverse, expects most of among what has not been measured, best first."""
+        best = self.extremes[self.slope < 0.0]
+        return best[~self.seen[best]][:amount].tolist()
 
     def _outdoes(self, expected, drawn):
         """Whether most pairs of a config that the prior chose and one that it did not speak for the prior, or none yet."""
@@ -254,6 +261,9 @@ class MyOptimizer(OptAlg):
                 self.best_config, self.best_cost = config, cost
                 self.stagnation = 0
         return costs
+
+    def _patience(self):
+        return 20.0 + 0.1 * len(self.costs)
 
     def _neighbors(self, index):
         found = self.neighbor_cache.get(index)
@@ -370,7 +380,7 @@ class MyOptimizer(OptAlg):
         if len(free) <= size:
             return free, local
         parts = [np.array(near, dtype=np.int64) for near in local.values() if near]
-        extra = self._most_promising(300 if self.believed else 0) + self._mutants(centres, 200) + [i for i in carry if not self.seen[i]]
+        extra = self._most_promising(300 if self.slope else 0) + self._mutants(centres, 200) + [i for i in carry if not self.seen[i]]
         if extra:
             parts.append(np.array(extra, dtype=np.int64))
         used = sum(len(p) for p in parts)
@@ -461,14 +471,16 @@ class MyOptimizer(OptAlg):
             for _ in range(steps):
                 if not self._running():
                     return
-                patience = 20.0 + 0.1 * len(self.costs)
+                patience = self._patience()
                 inflate = 1.0 + self.inflation * math.log1p(self.stagnation / patience)
                 sd = np.sqrt(np.maximum(s2 * var, 1e-10)) * inflate
                 u = (z_best - mu) / sd
                 ei = sd * (u * ndtr(u) + np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi))
                 acquisition = np.where(alive, np.maximum(ei, 0.0) - 1e-14 * (mu - sd), -np.inf)
                 j = int(np.argmax(acquisition))
-                if random.random() < self.local_share:
+                if self.slope and random.random() < 5.0 / (20.0 + n):  # the prior's own choice, ever more rarely
+                    j = int(np.argmin(np.where(alive, self.slope * self.trend[pool, 0], np.inf)))
+                elif random.random() < self.local_share:
                     open_masks = [mask & alive for mask in masks]
                     open_masks = [mask for mask in open_masks if mask.any()]
                     if open_masks:

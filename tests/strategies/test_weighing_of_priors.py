@@ -87,6 +87,21 @@ def test_a_prior_that_is_upside_down_is_left_within_two_measurements(strategy):
         assert np.isin(numbers(strategy, -EXPECTED, seed=seed, max_fevals=8), worst).sum() <= 2
 
 
+def test_llm_gen_best_reads_a_prior_that_is_upside_down_in_reverse():
+    def good_ones(mean):
+        runs = [numbers(strategy_map["llm_gen_best"], mean, seed=seed, max_fevals=12) for seed in range(4)]
+        return np.isin(runs, np.argsort(TRUE)[: SPACE.size // 20]).sum()
+
+    assert good_ones(-EXPECTED) > 2 * good_ones(None)
+
+
+def test_llm_gen_best_leaves_a_prior_that_is_right_but_for_the_best():
+    misleading = EXPECTED.copy()
+    misleading[np.argsort(TRUE)[: SPACE.size // 20]] = 1.0
+    for seed in range(2):
+        assert BEST in numbers(strategy_map["llm_gen_best"], misleading, seed=seed, max_fevals=80)
+
+
 def test_all_that_is_known_fails(strategy):
     known = np.arange(0, SPACE.size, 40)
     costs, failures = SPACE.costs.copy(), SPACE.failures.copy()
