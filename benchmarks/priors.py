@@ -1,7 +1,7 @@
 """What it is worth to know something of a space beforehand, and what it costs to be misled.
 
 Each strategy runs on each space without a prior, with the recordings of the same kernel on the other devices (one device
-is left out: the space's own), with the same dealt out at random or upside down, with advice where there is some, and with whatever
+is left out: the space's own), with the same dealt out at random (anew for every tenth of the runs) or upside down, with advice where there is some, and with whatever
 else `--priors` names. Beside that stands `order`: the configs in the order of what the others are expected to cost, with no
 search at all.
 
@@ -41,8 +41,9 @@ from llamea_tune.scoring.score import SpaceScale, space_scale
 from llamea_tune.spaces import RecordedSpace, bundled_spaces, load_spaces
 from llamea_tune.storage import write_text
 
-NONE, ORDER = "none", "order"
-KINDS = (NONE, "others", "advice", "shuffled", "inverted", ORDER)
+NONE, ORDER, SHUFFLED = "none", "order", "shuffled"
+DEALS = 10
+KINDS = (NONE, "others", "advice", SHUFFLED, "inverted", ORDER)
 DEFAULT_HUB = Path(__file__).parent.parent.parent / "shared" / "data" / "benchmark_hub"
 _DRAWN = {
     NONE: "{}",
@@ -126,6 +127,16 @@ def known_with(space: RecordedSpace, spaces: Sequence[RecordedSpace], kind: str,
     return None if prior is None else replace(space, prior=prior)
 
 
+def other_deals(
+    space: RecordedSpace, spaces: Sequence[RecordedSpace], kind: str, arguments: argparse.Namespace
+) -> list[RecordedSpace]:
+    """The space with its prior dealt out anew, since the luck of one deal weighs more than that of the runs."""
+    if kind != SHUFFLED:
+        return []
+    seeds = range(arguments.seed + 1, arguments.seed + min(DEALS, arguments.repeats))
+    return [known for seed in seeds if (known := known_with(space, spaces, kind, seed))]
+
+
 def make_missing(rows: Rows, arguments: argparse.Namespace) -> None:
     """Make the rows that are not there; the spaces with small budgets first, so that a table is there early."""
     began, spaces = time.monotonic(), load_all(arguments)
@@ -150,21 +161,26 @@ def make_missing(rows: Rows, arguments: argparse.Namespace) -> None:
                 made = (
                     order_alone(known, scales[space.name])
                     if kind == ORDER
-                    else searched(known, kind, strategy, arguments)
+                    else searched([known, *other_deals(space, spaces, kind, arguments)], kind, strategy, arguments)
                 )
                 rows.add(made)
                 took = time.monotonic() - started
                 print(f"{strategy} on {space.name}, {kind}: {made['score']:+.3f}, {took:.0f} s", file=sys.stderr)
 
 
-def searched(space: RecordedSpace, kind: str, strategy: str, arguments: argparse.Namespace) -> Row:
-    """The row of a strategy."""
-    settings = BenchmarkSettings(arguments.repeats, arguments.seed, stop_at_target=True)
-    outcome = run_benchmark([make_contender(strategy)], [space], settings, store=ResultsStore(), jobs=arguments.jobs)
-    (row,) = outcome.rows
-    if row.failures:
-        raise SystemExit(f"{strategy} failed on {space.name}: {row.failures[space.name]}")
-    return _row(space, kind, strategy, outcome.scales[0], outcome.runs[strategy][space.name])
+def searched(spaces: Sequence[RecordedSpace], kind: str, strategy: str, arguments: argparse.Namespace) -> Row:
+    """The row of a strategy; the repeats are dealt out to the spaces, which differ in their priors alone."""
+    runs: list[RunResult] = []
+    for number, space in enumerate(spaces):
+        settings = BenchmarkSettings(arguments.repeats // len(spaces), arguments.seed + number, stop_at_target=True)
+        outcome = run_benchmark(
+            [make_contender(strategy)], [space], settings, store=ResultsStore(), jobs=arguments.jobs
+        )
+        (row,) = outcome.rows
+        if row.failures:
+            raise SystemExit(f"{strategy} failed on {space.name}: {row.failures[space.name]}")
+        runs += outcome.runs[strategy][space.name]
+    return _row(spaces[0], kind, strategy, outcome.scales[0], runs)
 
 
 def order_alone(space: RecordedSpace, scale: SpaceScale) -> Row:
