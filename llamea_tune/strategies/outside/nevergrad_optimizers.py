@@ -56,8 +56,10 @@ class _Optimizer:
         """See `AskTell`."""
         self._optimizer.suggest(positions)
 
-    def ask(self) -> Positions:
-        """See `AskTell`."""
+    def ask(self) -> Positions | None:
+        """See `AskTell`; a design of experiments ends when it was asked for as many as it was made for."""
+        if self._optimizer.one_shot and self._optimizer.num_ask >= self._optimizer.budget:
+            return None
         self._candidate = self._optimizer.ask()
         return tuple(int(position) for position in self._candidate.value)
 
@@ -73,7 +75,7 @@ NEVERGRAD = Library(
     packages=("nevergrad", "cma", "bayesian-optimization", "directsearch"),
     optimizers=(
         *("NGOpt", "OnePlusOne", "DiscreteOnePlusOne", "PortfolioDiscreteOnePlusOne", "DiscreteLenglerOnePlusOne"),
-        *("DoubleFastGADiscreteOnePlusOne", "CMA", "DE", "PSO", "RandomSearch"),
+        *("DoubleFastGADiscreteOnePlusOne", "CMA", "DE", "PSO"),
     ),
     strategy=strategy,
     options=_OPTIONS,

@@ -45,6 +45,7 @@ class Grid:
         self._lookup = searchspace.get_list_dict()
         self.size = len(self._configs)
         self.parameters: list[Parameter] = []
+        self._values: list[tuple[int, list[Any]]] = []  # place in a config, and values by position
         columns = []
         indices = searchspace.get_list_param_indices_numpy()
         for place, (name, values) in enumerate(searchspace.tune_params.items()):
@@ -55,10 +56,11 @@ class Grid:
             ordered = all(isinstance(value, int | float) and not isinstance(value, bool) for value in own)
             if ordered:
                 column = np.argsort(np.argsort(own))[column]
+                own.sort()
             self.parameters.append(Parameter(name, len(own), ordered))
+            self._values.append((place, own))
             columns.append(column.astype(np.int32))
-        self._table: NDArray[np.int32] = np.stack(columns) if columns else np.empty((0, self.size), dtype=np.int32)
-        self._numbers = {positions: number for number, positions in enumerate(zip(*self._table.tolist(), strict=True))}
+        self._table: NDArray[np.int32] = np.array(columns, dtype=np.int32).reshape(len(columns), self.size)
 
     def config(self, number: int) -> Any:
         """The config of a number."""
@@ -75,7 +77,10 @@ class Grid:
 
     def number(self, positions: Positions) -> int | None:
         """Number of the config at these positions, None if they are outside the space."""
-        return self._numbers.get(positions)
+        config = list(self._configs[0])  # for the values that all have
+        for (place, values), position in zip(self._values, positions, strict=True):
+            config[place] = values[position]
+        return self.number_of(tuple(config))
 
     def nearest(self, positions: Positions, rng: np.random.Generator, besides: Collection[int] = ()) -> int:
         """Number of the config nearest to positions: fewest parameters differ, then by the fewest steps, then any of these.
