@@ -40,16 +40,16 @@ def _facade_without_files() -> type[Any]:
     from smac import HyperparameterOptimizationFacade
     from smac.main.smbo import SMBO
 
-    class InMemory(SMBO):
+    class InMemory(SMBO):  # type: ignore[misc]
         def _initialize_state(self) -> None:
             pass
 
-    class Facade(HyperparameterOptimizationFacade):
+    class Facade(HyperparameterOptimizationFacade):  # type: ignore[misc]
         def _get_optimizer(self) -> SMBO:
             return InMemory(self._scenario, None, self._runhistory, self._intensifier)
 
     # SMAC goes through sets of them; a hash of their text, which they have, differs from process to process.
-    Configuration.__hash__ = lambda self: hash(tuple(self.get_array().tolist()))  # type: ignore[method-assign]
+    Configuration.__hash__ = lambda self: hash(tuple(self.get_array().tolist()))
     return Facade
 
 
