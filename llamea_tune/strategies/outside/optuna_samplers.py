@@ -39,7 +39,7 @@ _SAMPLERS: Mapping[str, _Sampler] = MappingProxyType(
         "tpe": _Sampler("TPESampler", constrained=True),
     }
 )
-_OPTIONS = bridge_options(Outside.NEAREST, patience=10)
+_OPTIONS = bridge_options(Outside.REFUSED, patience=10)
 
 
 def strategy(name: str) -> BridgedStrategy:

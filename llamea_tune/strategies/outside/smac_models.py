@@ -16,7 +16,7 @@ from llamea_tune.strategies.outside.bridge import Answer, BridgedStrategy, Outco
 from llamea_tune.strategies.outside.library import Library
 from llamea_tune.strategies.outside.positions import Grid, Positions
 
-_OPTIONS = bridge_options(Outside.NEAREST, patience=10)
+_OPTIONS = bridge_options(Outside.REFUSED, patience=10)
 
 
 def strategy(name: str) -> BridgedStrategy:
