@@ -19,9 +19,10 @@ from llamea_tune.priors import PRIORS, with_priors
 from llamea_tune.proposals import PROPOSERS
 from llamea_tune.report.files import REPORTS
 from llamea_tune.spaces.readers import READERS
+from llamea_tune.strategies.outside import LIBRARIES
 
 SITE = Path(__file__).with_name("third_party")
-REGISTRIES = (LLMS, PROPOSERS, SELECTIONS, EXECUTORS, READERS, REPORTS, PRIORS)
+REGISTRIES = (LLMS, PROPOSERS, SELECTIONS, EXECUTORS, READERS, REPORTS, LIBRARIES, PRIORS)
 
 
 @pytest.fixture
@@ -76,6 +77,7 @@ def test_a_benchmark_on_its_spaces_with_its_report(program, spaces, tmp_path):
     program(
         "benchmark",
         "pso",
+        "dice:fair:patience=3",
         "-s",
         str(spaces),
         "-n",
@@ -88,14 +90,15 @@ def test_a_benchmark_on_its_spaces_with_its_report(program, spaces, tmp_path):
         "out.json",
         "--quiet",
     )
-    assert (tmp_path / "out.txt").read_text() == f"pso on {spaces.name}/one.csv\n"
+    rows = (tmp_path / "out.txt").read_text().splitlines()
+    assert sorted(rows) == [f"{label} on {spaces.name}/one.csv" for label in ("dice:fair:patience=3", "pso")]
     assert json.loads((tmp_path / "out.json").read_text())["settings"]["repeats"] == 2
     done = program("benchmark", "pso", "-s", str(spaces), "--report", "out.doc", status=2)
     assert "kind of report 'doc' is not known; choose one of csv, json, pdf, png, svg, txt" in done.stderr
 
 
 def test_names_are_listed_and_imported_when_asked_for(installed):
-    added = [["speaker"], ["fixed"], ["oldest"], ["single"], ["table"], ["txt"], ["flat"]]
+    added = [["speaker"], ["fixed"], ["oldest"], ["single"], ["table"], ["txt"], ["dice"], ["flat"]]
     assert [registry.added() for registry in REGISTRIES] == added
     assert "stranger" not in sys.modules
     for registry in REGISTRIES:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _HELP = """
 Compare strategies on recorded search spaces, or live on a kernel and a device at hand: scores with intervals, and which differences are more than luck.
 
-A strategy is one of Kernel Tuner's or a generated one by its name, with options if need be, a technique of pyATF, or a
-class in a file, which runs in the sandbox. Without any, a good selection of Kernel Tuner's own and all generated ones
+A strategy is one of Kernel Tuner's or a generated one by its name, with options if need be, an optimizer of Optuna, SMAC3, Nevergrad
+or pyATF, or a class in a file, which runs in the sandbox. Without any, a good selection of Kernel Tuner's own and all generated ones
 are compared.
 
 What is finished is kept: after an interruption the same command goes on from there, and strategies added later are run
@@ -30,7 +30,7 @@ beside those that are there.
 
   llamea-tune benchmark
 
-  llamea-tune benchmark simulated_annealing genetic_algorithm:popsize=30 pyatf:torczon --spaces caches/
+  llamea-tune benchmark simulated_annealing genetic_algorithm:popsize=30 optuna:tpe pyatf:torczon --spaces caches/
 
   llamea-tune benchmark pso my_strategy.py:MyStrategy --spaces 'hub/*/A100.json.gz' --plot curves.pdf --csv scores.csv
 
@@ -50,7 +50,7 @@ def benchmark(
         list[str] | None,
         typer.Argument(
             metavar="[STRATEGY]...",
-            help="NAME, NAME:option=value,..., pyatf:TECHNIQUE, or FILE.py:CLASS.",
+            help="NAME, NAME:option=value,..., LIBRARY:OPTIMIZER, or FILE.py:CLASS.",
             show_default=False,
         ),
     ] = None,

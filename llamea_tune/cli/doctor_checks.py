@@ -22,11 +22,13 @@ from llamea_tune.sandbox.layers import LayerStatus
 
 _OPTIONAL = {
     "openai": ("llamea-tune[llm]", "asking language models"),
-    "optuna": ("llamea-tune[hpo]", "tuning hyperparameters"),
+    "optuna": ("llamea-tune[hpo]", "tuning hyperparameters, comparing with Optuna's samplers"),
     "matplotlib": ("llamea-tune[report]", "plots and reports"),
     "ioh": ("llamea-tune[ioh]", "IOHprofiler data"),
     "ray": ("llamea-tune[ray]", "running on a cluster"),
     "pyatf": ("pyatf", "comparing with pyATF's techniques"),
+    "nevergrad": ("llamea-tune[nevergrad]", "comparing with Nevergrad's optimizers"),
+    "smac": ("llamea-tune[smac]", "comparing with SMAC3"),
 }
 _NEEDED = ("kernel_tuner", "numpy", "scipy", "scikit-learn", "rich", "typer")
 _LITTLE_MEMORY_GIB = 2.0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from llamea_tune.strategies import StrategyInfo, StrategyOption
 
 _LIST_HELP = """
-List every strategy that can be named: Kernel Tuner's own, the generated ones, yours, and pyATF's.
+List every strategy that can be named: Kernel Tuner's own, the generated ones, yours, and those of other libraries that are installed.
 
 [bold]Example[/]
 
@@ -37,7 +37,6 @@ _ORIGINS = {
     "kernel_tuner": "Kernel Tuner",
     "generated": "generated, bundled",
     "user": "generated, your own",
-    "pyatf": "pyATF",
 }
 
 
@@ -62,7 +61,7 @@ def list_strategies(as_json: options.AsJson = False) -> None:
     table.add_column("from", no_wrap=True)
     table.add_column("what it does")
     for info, record in infos:
-        table.add_row(escape(info.name), _ORIGINS[info.origin.value], escape(_in_short(record)) if record else "")
+        table.add_row(escape(info.name), _origin(info), escape(_in_short(record)) if record else "")
     print_table(table)
 
 
@@ -81,7 +80,7 @@ def show_strategy(
         }
         print_json({**_info_json(info, record), "options": taken, "record": asdict(record) if record else None})
         return
-    out.print(f"[bold]{escape(info.name)}[/], {_ORIGINS[info.origin.value]}")
+    out.print(f"[bold]{escape(info.name)}[/], {_origin(info)}")
     if info.path is not None:
         out.print(escape(str(info.path)), soft_wrap=True)
     if record is not None:
@@ -101,6 +100,10 @@ def _record(info: StrategyInfo) -> StrategyRecord | None:
     except StrategyError as problem:
         err.print(f"[yellow]warning:[/] {escape(str(problem))}", soft_wrap=True)
         return None
+
+
+def _origin(info: StrategyInfo) -> str:
+    return info.library.title if info.library is not None else _ORIGINS[info.origin.value]
 
 
 def _in_short(record: StrategyRecord) -> str:

@@ -10,9 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from llamea_tune.strategies.outside import LIBRARIES
+
 PACKAGES = (
     *("kernel_tuner", "numpy", "scipy", "scikit-learn", "python-constraint2"),
-    *("pyatf", "pymoo", "scikit-optimize"),
+    *("pymoo", "scikit-optimize"),
 )
 SOURCES = ("kernel_tuner", "llamea_tune")
 
@@ -22,7 +24,7 @@ _ROOMS_OF_TRACES = ("candidate_code", "spaces", "runners", "sandbox", "strategie
 def package_versions() -> dict[str, str | None]:
     """Versions of the packages that runs depend on; None for those that are not installed."""
     found: dict[str, str | None] = {"python": platform.python_version()}
-    for name in PACKAGES:
+    for name in (*PACKAGES, *(package for prefix in sorted(LIBRARIES) for package in LIBRARIES.load(prefix).packages)):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

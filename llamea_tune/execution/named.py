@@ -1,4 +1,4 @@
-"""Runs named strategies in this process: Kernel Tuner's own, the generated ones in its map, and pyATF's techniques.
+"""Runs named strategies in this process: Kernel Tuner's own, the generated ones in its map, and other libraries'.
 
 Sandboxed code never comes here. A strategy runs as a user would run it: one that stops by itself, because it has done
 its generations, is scored as it stands, whatever is left of its budget; nothing is started again. Some defaults of Kernel
@@ -8,7 +8,8 @@ a time: `random_sample` stops after a tenth of the space, the greedy searches an
 They get as many as the budget can pay for, unless their options say otherwise.
 
 What is known of a space beforehand reaches exported strategies as `func.prior_mean` and `func.prior_sd`. Kernel Tuner's own know no
-prior: those that begin at an `x0` get the config that is expected to be the best, the others nothing.
+prior, nor do optimizers of other libraries: those that begin at an `x0` get the config that is expected to be the best, the
+others nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from llamea_tune.exceptions import LlameaTuneError, MissingDependencyError, StrategyError
-from llamea_tune.execution.pyatf_technique import PREFIX, PyatfTechnique
 from llamea_tune.execution.run import Run
 from llamea_tune.execution.time_limit import ClockStopped, process_ends_after
 from llamea_tune.kernel_tuner_internals import strategy_map
@@ -35,6 +35,7 @@ from llamea_tune.runners.trace import RunResult, RunState
 from llamea_tune.sandbox.generators import owned_generators
 from llamea_tune.spaces.searchspace import build_searchspace
 from llamea_tune.spaces.space import ParamValue, Space
+from llamea_tune.strategies.outside import find_outside, library_of
 from llamea_tune.strategies.written import NamedStrategy
 
 _LIMITED_BY_DEFAULT = frozenset(
@@ -65,6 +66,14 @@ class PreparedSpace:
             return None
         return list(self.space.param_config(int(np.nanargmin(prior.mean))))
 
+    def average_evaluations(self, budget: RunBudget) -> int:
+        """How many measurements a budget pays for if each takes as long as the space's do on average; at least one."""
+        most = min(budget.max_fevals or self.space.size, self.space.size)
+        if budget.time_limit_us is not None:
+            average_us = float(np.mean(measurement_times_us(self.space.known)))
+            most = min(most, 1 + int(budget.time_limit_us / max(average_us, 1.0)))
+        return most
+
     def most_evaluations(self, budget: RunBudget) -> int:
         """How many measurements a budget can pay for at most."""
         most = min(budget.max_fevals or self.space.size, self.space.size)
@@ -80,8 +89,9 @@ def find_strategy(name: str) -> Tunable:
         StrategyError: The name is unknown.
         MissingDependencyError: It needs a package that is not installed.
     """
-    if name.startswith(PREFIX):
-        return PyatfTechnique(name.removeprefix(PREFIX))
+    if ":" in name:
+        outside: Tunable = find_outside(name)
+        return outside
     if name not in strategy_map:
         raise StrategyError(f"unknown strategy {name!r}; choose one of {', '.join(sorted(strategy_map))}")
     strategy: Tunable = strategy_map[name]
@@ -158,7 +168,11 @@ def _positive(named: NamedStrategy, option: str) -> float:
 
 def _options(space: PreparedSpace, named: NamedStrategy, budget: RunBudget) -> dict[str, Any]:
     options = dict(named.options)
-    if named.name in _BEGIN_AT_X0 and space.best_expected is not None:
+    library = library_of(named.name)
+    bridged = library is not None and "planned_fevals" in library.options
+    if bridged:
+        options.setdefault("planned_fevals", space.average_evaluations(budget))
+    if (bridged or named.name in _BEGIN_AT_X0) and space.best_expected is not None:
         options.setdefault("x0", space.best_expected)
     if budget.max_fevals is not None and named.name != "brute_force":  # which refuses it
         options.setdefault("max_fevals", budget.max_fevals)

@@ -10,7 +10,7 @@ from llamea_tune.candidate_code import CandidateCode
 from llamea_tune.exceptions import CandidateCodeError, StrategyError
 from llamea_tune.execution import Contender, NamedStrategy, SandboxedCandidate
 from llamea_tune.hpo.search_ranges import candidate_ranges, containing
-from llamea_tune.strategies import Origin, StrategyInfo, resolve
+from llamea_tune.strategies import StrategyInfo, resolve
 
 Values = Mapping[str, HyperparameterValue]
 
@@ -71,8 +71,8 @@ def tunable_strategy(
         MissingDependencyError: The strategy needs a package that is not installed.
     """
     info = resolve(contender.name)
-    if info.origin is Origin.PYATF:
-        message = f"{info.name} has no hyperparameters: pyATF's techniques take no options; compare them as they are."
+    if info.library is not None:
+        message = f"{info.name} is an optimizer of {info.library.title}, which is not tuned here; compare it as it is."
         raise StrategyError(message)
     defaults, descriptions = _plain_defaults(info), {name: text for name, (text, _) in info.options.items()}
     free = _without(defaults, contender.options)

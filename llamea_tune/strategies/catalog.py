@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from llamea_tune.exceptions import MissingDependencyError, StrategyError
 from llamea_tune.kernel_tuner_internals import strategy_map
 from llamea_tune.strategies.generated import GeneratedStrategy
-
-PYATF_PREFIX = "pyatf:"
-PYATF_TECHNIQUES = (
-    "auc_bandit",
-    "differential_evolution",
-    "pattern_search",
-    "random",
-    "round_robin",
-    "simulated_annealing",
-    "torczon",
-)
+from llamea_tune.strategies.outside import LIBRARIES, Library, library_of
 
 # What Kernel Tuner's interface takes for every strategy, besides the strategy's own options.
 _SHARED_OPTIONS = ("max_fevals", "time_limit", "x0", "searchspace_construction_options")
@@ -34,7 +24,7 @@ class Origin(StrEnum):
     KERNEL_TUNER = "kernel_tuner"
     GENERATED = "generated"  # bundled with llamea-tune
     USER = "user"  # exported to the user's own folder
-    PYATF = "pyatf"
+    LIBRARY = "library"  # an optimizer of another library
 
 
 class StrategyOption(NamedTuple):
@@ -59,6 +49,11 @@ class StrategyInfo:
     path: Path | None = None
 
     @cached_property
+    def library(self) -> Library | None:
+        """The library that it comes from, where that is another one."""
+        return library_of(self.name)
+
+    @cached_property
     def options(self) -> dict[str, StrategyOption]:
         """Its own options by name, in order; this loads the strategy.
 
@@ -66,8 +61,8 @@ class StrategyInfo:
             MissingDependencyError: It needs a package that is not installed.
             StrategyError: Its file cannot be loaded.
         """
-        if self.origin is Origin.PYATF:
-            return {}
+        if self.library is not None:
+            return {name: StrategyOption(*option) for name, option in self.library.options.items()}
         try:
             options = strategy_map[self.name]._options
         except ImportError as err:
@@ -90,10 +85,12 @@ class StrategyInfo:
 
 
 def catalog() -> list[StrategyInfo]:
-    """Every strategy that can be named: Kernel Tuner's, then the generated ones, the user's, and pyATF's if installed."""
-    infos = [_info(name) for name in strategy_map]
-    if find_spec("pyatf") is not None:
-        infos += [_info(PYATF_PREFIX + technique) for technique in PYATF_TECHNIQUES]
+    """Every strategy that can be named: Kernel Tuner's, the generated ones, the user's, those of libraries that are installed.
+
+    Of a library with very many optimizers it holds a selection.
+    """
+    installed = [prefix for prefix in LIBRARIES if LIBRARIES.load(prefix).installed]
+    infos = [_info(name) for name in (*strategy_map, *_names_outside(installed))]
     return sorted(infos, key=lambda info: (list(Origin).index(info.origin), info.name))
 
 
@@ -102,12 +99,14 @@ def resolve(name: str) -> StrategyInfo:
 
     Raises:
         StrategyError: There is none; the message says which names are near.
+        MissingDependencyError: Only a library that is not installed knows whether there is.
     """
-    known = [*strategy_map, *(PYATF_PREFIX + technique for technique in PYATF_TECHNIQUES)]
-    if name in known:
+    library = library_of(name)
+    if name in strategy_map or (library is not None and library.has(name.partition(":")[2])):
         return _info(name)
     from difflib import get_close_matches
 
+    known = [*strategy_map, *_names_outside(LIBRARIES)]
     near = get_close_matches(name, known, n=3)
     advice = f"did you mean {' or '.join(near)}?" if near else "'llamea-tune strategies list' shows all names."
     raise StrategyError(f"There is no strategy {name!r}; {advice}")
@@ -129,10 +128,14 @@ def check_options(info: StrategyInfo, options: dict[str, Any]) -> None:
         raise StrategyError(f"The strategy {info.name!r} takes no option {unknown!r}; its options are: {takes}.")
 
 
+def _names_outside(prefixes: Iterable[str]) -> list[str]:
+    return [f"{prefix}:{optimizer}" for prefix in prefixes for optimizer in LIBRARIES.load(prefix).optimizers]
+
+
 def _info(name: str) -> StrategyInfo:
-    if name.startswith(PYATF_PREFIX):
-        return StrategyInfo(name, Origin.PYATF)
-    strategy = strategy_map[name]
+    strategy = strategy_map.get(name)
+    if strategy is None:
+        return StrategyInfo(name, Origin.LIBRARY)
     if isinstance(strategy, GeneratedStrategy):
         return StrategyInfo(name, Origin.GENERATED if strategy.bundled else Origin.USER, strategy.path)
     return StrategyInfo(name, Origin.KERNEL_TUNER)

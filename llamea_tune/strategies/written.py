@@ -1,4 +1,4 @@
-"""Strategies as people write them: `name`, `name:option=value,...`, or `file.py:Class`."""
+"""Strategies as people write them: `name`, `library:name`, either with `:option=value,...`, or `file.py:Class`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from llamea_tune.exceptions import CandidateCodeError, StrategyError
-from llamea_tune.strategies.catalog import PYATF_PREFIX, check_options, resolve
+from llamea_tune.strategies.catalog import check_options, resolve
+from llamea_tune.strategies.outside import LIBRARIES
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class NamedStrategy:
 
     Attributes:
         label: How tables name it.
-        name: Name in Kernel Tuner's strategy map (its own strategies, the generated ones) or `"pyatf:<technique>"`.
+        name: Name in Kernel Tuner's strategy map (its own strategies, the generated ones) or `"library:optimizer"`.
         options: Its `strategy_options`.
     """
 
@@ -43,19 +44,22 @@ def parse_strategy(text: str) -> NamedStrategy | StrategyFile:
     """Understand a strategy as written on a command line.
 
     Args:
-        text: Such as `"pso"`, `"genetic_algorithm:popsize=30,maxiter=50"`, `"pyatf:torczon"`, or
+        text: Such as `"pso"`, `"genetic_algorithm:popsize=30,maxiter=50"`, `"optuna:tpe"`, or
             `"my_strategy.py:MyStrategy:alpha=0.5"`. Values are Python literals; anything else is a string.
 
     Raises:
         StrategyError: The strategy or one of its options is unknown, the file is not there, its class is none to run, or
             needs an argument that is not given.
-        MissingDependencyError: Options are given for a strategy that needs a package which is not installed.
+        MissingDependencyError: Options are given for a strategy that needs a package which is not installed, or only such a
+            package knows whether there is such a strategy.
     """
     if match := re.fullmatch(r"(?P<path>.+\.py):(?P<cls>\w+)(?::(?P<options>.*))?", text.strip()):
         return _file(Path(match["path"]), match["cls"], _options(match["options"] or "", text))
-    prefix = PYATF_PREFIX if text.strip().startswith(PYATF_PREFIX) else ""
-    name, _, rest = text.strip().removeprefix(prefix).partition(":")
-    info = resolve(prefix + name.strip())
+    name, _, rest = text.strip().partition(":")
+    if name in LIBRARIES:
+        optimizer, _, rest = rest.partition(":")
+        name = f"{name}:{optimizer}"
+    info = resolve(name.strip())
     options = _options(rest, text)
     check_options(info, options)
     return NamedStrategy(text, info.name, options)

@@ -139,12 +139,10 @@ def test_own_compute_is_reported_and_charged_when_asked(command, caches):
         assert entry["spaces"]["small/one"]["own_compute_ms"] > 0.0
 
 
-def test_techniques_of_pyatf_compete(command, caches):
-    done = command("benchmark", "pyatf:torczon", "mls", "-s", caches / "one.json", "-n", 2, "-j", 1, "--json", *FAST)
-    assert {entry["strategy"] for entry in done.json["strategies"] if entry["score"] is not None} == {
-        "pyatf:torczon",
-        "mls",
-    }
+def test_optimizers_of_other_libraries_compete(command, caches):
+    names = ("pyatf:torczon", "optuna:tpe", "optuna:tpe:outside=refused", "nevergrad:DiscreteOnePlusOne", "mls")
+    done = command("benchmark", *names, "-s", caches / "one.json", "-n", 2, "-j", 2, "--json", *FAST)
+    assert {entry["strategy"] for entry in done.json["strategies"] if entry["score"] is not None} == set(names)
 
 
 def test_a_strategy_that_takes_too_long_is_a_row(command, caches, own_folders):

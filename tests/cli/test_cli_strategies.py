@@ -53,7 +53,7 @@ def test_list_names_every_strategy(command, exported):
     entries = {entry["name"]: entry for entry in command("strategies", "list", "--json").json}
     assert set(strategy_map) <= set(entries)
     assert entries["pso"]["origin"] == "kernel_tuner"
-    assert entries["pyatf:torczon"]["origin"] == "pyatf"
+    assert entries["pyatf:torczon"]["origin"] == "library"
     assert entries["wanderer"]["origin"] == "user"
     assert entries["wanderer"]["path"] == str(exported.code_path)
     done = command("strategies", "list")

@@ -92,6 +92,14 @@ def test_prompts_show_scores_over_time_beside_a_named_strategy_and_facts(finishe
         assert set(record) == {"convolution/A", "gemm/B"}
 
 
+def test_an_optimizer_of_another_library_is_a_reference(tmp_path):
+    pytest.importorskip("optuna")
+    prompts = evolved(tmp_path / "run", max_candidates=7, reference_strategies=("optuna:tpe",))
+    assert set(json.loads((tmp_path / "run" / "references.json").read_text())) == {"optuna:tpe"}
+    (user, *_) = (prompt.user for key, prompt in prompts.items() if key.endswith("mutate"))
+    assert re.search(r"\|  \| optuna:tpe( \| -?\d\.\d\d){11} \|", user)
+
+
 def test_prompts_tell_what_became_of_relatives(finished):
     run, prompts = finished
     judged = RunDirectory.open_existing(run).candidates()

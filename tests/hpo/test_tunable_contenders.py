@@ -58,7 +58,7 @@ def test_options_that_are_given_are_held_fixed():
 @pytest.mark.parametrize(
     ("contender", "message"),
     [
-        (NamedStrategy("x", "pyatf:torczon"), "pyATF's techniques take no options"),
+        (NamedStrategy("x", "pyatf:torczon"), "an optimizer of pyATF, which is not tuned here"),
         (NamedStrategy("random_sample", "random_sample"), "random_sample has no hyperparameters to tune"),
         (NamedStrategy("nobody", "nobody"), "no strategy 'nobody'"),
         (SandboxedCandidate("class A: pass", "A", label="x.py"), "class A does not derive from OptAlg"),

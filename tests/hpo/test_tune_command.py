@@ -133,7 +133,7 @@ def test_ranges_of_the_users_own(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["pyatf:torczon"], "pyATF's techniques take no options"),
+        (["pyatf:torczon"], "an optimizer of pyATF, which is not tuned here"),
         (["genetic_algorthm"], "did you mean genetic_algorithm"),
         (["genetic_algorithm", "--export", "mine"], "not one of llamea-tune's strategies"),
         (["genetic_algorithm", "--trials", "0"], "--trials is 0"),

@@ -21,7 +21,7 @@ def test_lists_strategies_of_every_origin(exported, own_strategy_map):
     infos = {info.name: info for info in catalog()}
     assert set(strategy_map) <= set(infos)
     assert infos["simulated_annealing"].origin is Origin.KERNEL_TUNER
-    assert infos["pyatf:simulated_annealing"].origin is Origin.PYATF
+    assert infos["pyatf:simulated_annealing"].origin is Origin.LIBRARY
     assert infos["ranked_annealing"].origin is Origin.USER
     assert infos["ranked_annealing"].path == exported.code_path
     register_folder(exported.code_path.parent, bundled=True)
@@ -31,7 +31,7 @@ def test_lists_strategies_of_every_origin(exported, own_strategy_map):
 def test_pyatf_techniques_are_the_ones_it_has():
     module = pytest.importorskip("pyatf.search_techniques")
     techniques = {name for name in dir(module) if name[0].isupper()}
-    names = [info.name.removeprefix("pyatf:") for info in catalog() if info.origin is Origin.PYATF]
+    names = [info.name.removeprefix("pyatf:") for info in catalog() if info.name.startswith("pyatf:")]
     assert names
     assert {name.replace("_", "") for name in names} <= {name.lower() for name in techniques}
 
@@ -71,6 +71,8 @@ NAMED = {
         {"x0": [[1, 2], [3, "a,b"]], "T": 0.5},
     ),
     "pyatf:torczon": ("pyatf:torczon", {}),
+    "optuna:tpe": ("optuna:tpe", {}),
+    "optuna:tpe:outside=refused, patience=3": ("optuna:tpe", {"outside": "refused", "patience": 3}),
     "pso:": ("pso", {}),
 }
 
@@ -93,6 +95,9 @@ WRONG = {
     "zzz": "strategies list",
     "": "no strategy ''",
     "pyatf:torzcon": "pyatf:torczon",
+    "optuna:tpee": "did you mean optuna:tpe",
+    "optuna": "no strategy 'optuna:'",
+    "optuna:tpe:popsize=3": "no option 'popsize'.*outside, patience",
     "pso:popsise=3": "no option 'popsise'.*popsize",
     "pyatf:torczon:popsize=3": "no option 'popsize'.*none of its own",
     "pso:popsize": "write name=value",

@@ -1,6 +1,7 @@
 """A package as somebody else might write it, laid out as pip installs it: one of each kind that can be added."""
 
 import csv
+import random
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from llamea_tune.proposals import Proposal
 from llamea_tune.spaces.prior import Prior
 from llamea_tune.spaces.readers import SpaceReader
 from llamea_tune.spaces.recording import Recording
+from llamea_tune.strategies.outside.bridge import BridgedStrategy, Outside, bridge_options
+from llamea_tune.strategies.outside.library import Library
 
 CODE = """
 from kernel_tuner.strategies.wrapper import OptAlg
@@ -106,3 +109,25 @@ def text(outcome, spaces, *, timings):
 
 def flat(space, spaces, seed):
     return Prior(np.zeros(space.size), np.ones(space.size), "the same of all")
+
+
+class Dice:
+    """An optimizer that learns nothing."""
+
+    def __init__(self, grid, seed, planned):
+        self.sizes = [parameter.n_values for parameter in grid.parameters]
+        self.rng = random.Random(seed)
+        self.suggested = []
+
+    def suggest(self, positions):
+        self.suggested.append(positions)
+
+    def ask(self):
+        return self.suggested.pop() if self.suggested else tuple(map(self.rng.randrange, self.sizes))
+
+    def tell(self, answer):
+        pass
+
+
+OPTIONS = bridge_options(Outside.NEAREST, patience=10)
+dice = Library("Dice", "random", ("stranger",), ("fair",), lambda name: BridgedStrategy(Dice, OPTIONS), OPTIONS)

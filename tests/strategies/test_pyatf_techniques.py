@@ -6,9 +6,9 @@ import pytest
 from llamea_tune.exceptions import StrategyError
 from llamea_tune.execution import NamedStrategy, Run
 from llamea_tune.execution.named import PreparedSpace, run_named
-from llamea_tune.execution.pyatf_technique import ConfigTree, PyatfTechnique
 from llamea_tune.runners import RunBudget
 from llamea_tune.spaces import build_searchspace
+from llamea_tune.strategies.outside.pyatf_techniques import ConfigTree, PyatfTechnique
 from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 pytest.importorskip("pyatf")

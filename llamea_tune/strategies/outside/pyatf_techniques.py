@@ -16,9 +16,8 @@ from kernel_tuner.searchspace import Searchspace
 from llamea_tune._imports import require
 from llamea_tune.exceptions import StrategyError
 from llamea_tune.kernel_tuner_internals import CostFunc
-from llamea_tune.runners.evaluation import FAILED_COST
-
-PREFIX = "pyatf:"
+from llamea_tune.strategies.outside.bridge import FAILED_COST
+from llamea_tune.strategies.outside.library import Library
 
 _TECHNIQUES = {
     "auc_bandit": "AUCBandit",
@@ -78,3 +77,8 @@ class ConfigTree:
             value = column[leaf]
             low, high = bisect_left(column, value, low, leaf + 1), bisect_right(column, value, leaf, high)
         return tuple(self._configs[low])
+
+
+PYATF = Library(
+    title="pyATF", module="pyatf", packages=("pyatf",), optimizers=tuple(_TECHNIQUES), strategy=PyatfTechnique
+)
