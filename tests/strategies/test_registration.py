@@ -47,7 +47,7 @@ def test_import_loads_next_to_nothing(exported):
     assert not {"openai", "optuna", "sklearn", "scipy", "matplotlib", "rich", "typer"} & set(loaded["all"])
     assert set(loaded["new"]) - set(sys.stdlib_module_names) <= {"llamea_tune", "platformdirs"}
     rooms = {name.split(".")[1] for name in loaded["rooms"]}
-    assert rooms == {"strategies", "exceptions", "kernel_tuner_internals", "_bundled"}
+    assert rooms == {"strategies", "exceptions", "kernel_tuner_internals", "_bundled", "_registry"}
 
 
 def test_public_names_load_when_used():
