@@ -13,8 +13,8 @@ answers sees nothing but a prompt, and writes `OUT/<arm>/<nn>.answer.md` beside 
     team          as memory, by a planner and a coder: answer `<nn>.plan.prompt.md` with `<nn>.plan.answer.md` first, and
                   render again
 
-`score` runs the answers on fresh seeds, on the spaces that prompts showed and on others, beside the parent of the decision
-point, and prints how much better than the parent they are. Both commands go on where they stopped.
+`score` runs the answers on fresh seeds, on the spaces that prompts showed and on others, beside the (better) parent of the
+decision point, and prints how much better than the parent they are. Both commands go on where they stopped.
 
     python benchmarks/next_answer.py render OUT [--points 12] [--repeats 10] [--jobs 2] [--hub PATH]
     python benchmarks/next_answer.py score OUT [--repeats 25] [--jobs 2] [--hub PATH]
@@ -250,7 +250,8 @@ def score(arguments: argparse.Namespace) -> None:
             answer = arguments.out / point["arm"] / f"{point['number']:02d}.answer.md"
             if not answer.exists():
                 continue
-            parent = known[known[point["point"]].candidate.parents[0]].candidate
+            parents = [known[key] for key in known[point["point"]].candidate.parents]
+            parent = max(parents, key=lambda entry: entry.evaluation.fitness or -np.inf).candidate
             text = answer.read_text(encoding="utf-8", errors="replace")
             digest = hashlib.sha256(text.encode()).hexdigest()[:16]
             before = card(f"parent {parent.id}", lambda parent=parent: contender(parent))

@@ -35,7 +35,7 @@ _ALL = (
     Operator("initial", n_parents=0, temperature=1.0, weight=0.0),
     Operator("mutate", n_parents=1, temperature=0.6, weight=0.4, edits=True),
     Operator("simplify", n_parents=1, temperature=0.3, weight=0.1, edits=True),
-    Operator("diversify", n_parents=1, temperature=1.0, weight=0.2),
+    Operator("diversify", n_parents=1, temperature=1.0, weight=0.05),
     Operator("crossover", n_parents=2, temperature=0.7, weight=0.2),
     Operator("repair", n_parents=1, temperature=0.2, weight=0.1, edits=True),
 )
