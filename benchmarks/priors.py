@@ -1,7 +1,7 @@
 """What it is worth to know something of a space beforehand, and what it costs to be misled.
 
 Each strategy runs on each space without a prior, with the recordings of the same kernel on the other devices (one device
-is left out: the space's own), with the same dealt out at random (anew for every tenth of the runs) or upside down, with advice where there is some, and with whatever
+is left out: the space's own), with the same dealt out at random (several times) or upside down, with advice where there is some, and with whatever
 else `--priors` names. Beside that stands `order`: the configs in the order of what the others are expected to cost, with no
 search at all.
 
@@ -42,7 +42,6 @@ from llamea_tune.spaces import RecordedSpace, bundled_spaces, load_spaces
 from llamea_tune.storage import write_text
 
 NONE, ORDER, SHUFFLED = "none", "order", "shuffled"
-DEALS = 10
 KINDS = (NONE, "others", "advice", SHUFFLED, "inverted", ORDER)
 DEFAULT_HUB = Path(__file__).parent.parent.parent / "shared" / "data" / "benchmark_hub"
 _DRAWN = {
@@ -63,6 +62,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--deals", type=int, default=10, help="how often `shuffled` is dealt out, over all repeats")
     parser.add_argument("--priors", nargs="+", default=list(KINDS), metavar="PRIOR", help="see `--prior`, and: order")
     parser.add_argument("--spaces", nargs="+", help="files or folders instead of all spaces")
     parser.add_argument("--only", default="", help="only spaces that have this in their name; all tell of each other")
@@ -133,7 +133,7 @@ def other_deals(
     """The space with its prior dealt out anew, since the luck of one deal weighs more than that of the runs."""
     if kind != SHUFFLED:
         return []
-    seeds = range(arguments.seed + 1, arguments.seed + min(DEALS, arguments.repeats))
+    seeds = range(arguments.seed + 1, arguments.seed + min(arguments.deals, arguments.repeats))
     return [known for seed in seeds if (known := known_with(space, spaces, kind, seed))]
 
 
