@@ -14,7 +14,8 @@ answers sees nothing but a prompt, and writes `OUT/<arm>/<nn>.answer.md` beside 
                   render again
 
 `score` runs the answers on fresh seeds, on the spaces that prompts showed and on others, beside the (better) parent of the
-decision point, and prints how much better than the parent they are. Both commands go on where they stopped.
+decision point, and prints how much better than the parent they are; `OUT/gains.json` has it for each answer. Both commands go on where they
+stopped.
 
     python benchmarks/next_answer.py render OUT [--points 12] [--repeats 10] [--jobs 2] [--hub PATH]
     python benchmarks/next_answer.py score OUT [--repeats 25] [--jobs 2] [--hub PATH]
@@ -262,6 +263,7 @@ def score(arguments: argparse.Namespace) -> None:
             rows.append({**point, **compared(scorer, len(shown), after, before), **costs(answer)})
             print(line(rows[-1]), flush=True)
     if rows:
+        write_text(arguments.out / "gains.json", json.dumps(rows, indent=1) + "\n")
         print_table(rows)
     else:
         print(f"no answers in {arguments.out} yet")
