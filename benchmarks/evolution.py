@@ -1,10 +1,12 @@
 """Which selection scheme, racing and a steady state gain, with a simulated model in place of a real one.
 
-The simulated model answers from a pool: a run of `llamea-tune evolve`, or a folder that `next_answer.py score` has filled with the
-scores of a language model's answers; either tells the score of every single run of every candidate. What a child is worth, given its parent, is drawn from a model fitted to the pool's pairs of parent and child: a
-straight line (regression towards the mean) with normal residuals, a rate of failures, and for the first generation the
-pool's own first generation. Its noise is that of the pool's candidate of the nearest worth: the scores of single runs less
-their mean on each space, drawn anew. Everything else is the real thing: plans, selection, confirmations, races.
+The simulated model answers from a pool: a run of `llamea-tune evolve`, or a folder that `next_answer.py score` has filled with
+the scores of a language model's answers; either tells the score of every single run of every candidate. Candidates of the first
+generation are the pool's own. What a child is worth, given its parent, is drawn from a model fitted to a run's pairs of parent and
+child: a straight line (regression towards the mean) with normal residuals. Of a language model's answers, few and far apart in
+quality, it is that of a recorded child of a parent of about the same worth. Its noise is that of the pool's candidate of the
+nearest worth: the scores of single runs less their mean on each space, drawn anew. There are failures at the pool's rate.
+Everything else is the real thing: plans, selection, confirmations, races.
 
 A simplification: a child's residual does not depend on its operator, and spaces differ in noise only. So this tells schemes
 apart that use what is known well or badly, not those whose gain lies in the ideas of another branch.
@@ -46,6 +48,7 @@ SCHEMES: Mapping[str, Settings] = {
     "epsilon-greedy, steady state": replace(BASE, selection="epsilon-greedy", steady_state=True),
     "plus, racing": replace(BASE, racing=True),
 }
+LIKE_PARENTS = 16  # recorded children to draw from
 P_THRESHOLDS = (0.01, 0.05, 0.1, 0.2)
 
 
@@ -74,7 +77,8 @@ class Pool:
         line: Slope and intercept of a child's worth over its best parent's.
         residual: Standard deviation around it.
         failures: Share of candidates without a score.
-        pairs: Pairs that the line is fitted to.
+        pairs: Worth of the best parent and of the child, shape `(n_pairs, 2)`: what the line is fitted to.
+        as_recorded: Whether a child is a recorded child of a parent of about the same worth, instead of one by the line.
     """
 
     worth: np.ndarray
@@ -84,12 +88,14 @@ class Pool:
     line: tuple[float, float]
     residual: float
     failures: float
-    pairs: int
+    pairs: np.ndarray
+    as_recorded: bool
 
 
 def read_pool(path: Path) -> Pool:
     """Read a run or scored answers, and fit the model."""
-    known, scales = read_answers(path) if (path / "scores.jsonl").exists() else read_run(path)
+    answers = (path / "scores.jsonl").exists()
+    known, scales = read_answers(path) if answers else read_run(path)
     scored = {key: one for key, one in known.items() if one.behaviour}
     scores = {key: np.array(list(kept_run_scores(scales, one.behaviour).values())) for key, one in scored.items()}
     worth = {key: float(of.mean()) for key, of in scores.items()}
@@ -109,7 +115,8 @@ def read_pool(path: Path) -> Pool:
         (float(slope), float(intercept)),
         residual,
         1.0 - len(scored) / len(known),
-        len(pairs),
+        np.array(pairs),
+        answers,
     )
 
 
@@ -208,6 +215,9 @@ class Simulation:
             worth = float(rng.choice(self.pool.first))
         else:
             worth = min(1.0, slope * max(known) + intercept + self.pool.residual * float(rng.normal()))
+        if self.pool.as_recorded and known and np.isfinite(worth):
+            like = np.argsort(np.abs(self.pool.pairs[:, 0] - max(known)), kind="stable")[:LIKE_PARENTS]
+            worth = float(self.pool.pairs[rng.choice(like), 1])
         self.worth[entry.id] = worth
         ids = tuple(parent.candidate.id for parent in entry.task.parents)
         made = Candidate(entry.id, "A", f"a{entry.id}", "", "simulated", entry.task.operator, entry.generation, ids)
@@ -344,7 +354,7 @@ def main() -> None:
     pool = read_pool(arguments.run)
     print(
         f"pool: {len(pool.worth)} candidates, {pool.failures:.0%} failed; child = {pool.line[0]:.2f} * parent "
-        f"{pool.line[1]:+.2f} ± {pool.residual:.2f} from {pool.pairs} pairs; first generation {pool.first.mean():.2f}"
+        f"{pool.line[1]:+.2f} ± {pool.residual:.2f} from {len(pool.pairs)} pairs; first generation {pool.first.mean():.2f}"
     )
     schemes = compare_schemes(pool, arguments.seeds, arguments.max_candidates)
     races = racing_errors(pool)
