@@ -140,6 +140,14 @@ def test_what_a_sampler_needs_besides_is_named(name, module, monkeypatch):
         find_strategy(name)
 
 
+def test_an_optuna_that_is_too_old_is_named(monkeypatch):
+    optuna = pytest.importorskip("optuna")
+    for kind in (optuna.Trial, optuna.trial.BaseTrial):
+        monkeypatch.delattr(kind, "set_constraint")  # which came with 5.0
+    with pytest.raises(MissingDependencyError, match=r"too old .*pip install 'llamea-tune\[optuna\]'"):
+        find_strategy("optuna:tpe")
+
+
 @pytest.mark.parametrize("name", ["optuna:annealing", "smac:gp", "nevergrad:NGOptt", "nobody:tpe"])
 def test_unknown_optimizers_are_refused(name):
     if name.startswith("nevergrad"):
