@@ -172,7 +172,8 @@ def searched(spaces: Sequence[RecordedSpace], kind: str, strategy: str, argument
     """The row of a strategy; the repeats are dealt out to the spaces, which differ in their priors alone."""
     runs: list[RunResult] = []
     for number, space in enumerate(spaces):
-        settings = BenchmarkSettings(arguments.repeats // len(spaces), arguments.seed + number, stop_at_target=True)
+        share = len(range(number, arguments.repeats, len(spaces)))
+        settings = BenchmarkSettings(share, arguments.seed + number, stop_at_target=True)
         outcome = run_benchmark(
             [make_contender(strategy)], [space], settings, store=ResultsStore(), jobs=arguments.jobs
         )

@@ -464,6 +464,7 @@ class MyOptimizer(OptAlg):
             s2 = (float(w @ w) + 1.0) / m
             alive = np.ones(len(pool), dtype=bool)
             masks = [np.isin(pool, np.array(local[c], dtype=np.int64)) for c in centres if local[c]]
+            favourites = np.searchsorted(pool, self._most_promising(300 if self.slope else 0))  # all are in the pool
             z_best = float(z.min())
             acquisition = None
             batch = []  # picks to be measured side by side; each sees the certainty that the earlier will bring
@@ -478,8 +479,9 @@ class MyOptimizer(OptAlg):
                 ei = sd * (u * ndtr(u) + np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi))
                 acquisition = np.where(alive, np.maximum(ei, 0.0) - 1e-14 * (mu - sd), -np.inf)
                 j = int(np.argmax(acquisition))
-                if self.slope and random.random() < 5.0 / (20.0 + n):  # the prior's own choice, ever more rarely
-                    j = int(np.argmin(np.where(alive, self.slope * self.trend[pool, 0], np.inf)))
+                favourites = favourites[alive[favourites]]
+                if len(favourites) and random.random() < 5.0 / (20.0 + n):  # the prior's own choice, ever more rarely
+                    j = int(favourites[0])
                 elif random.random() < self.local_share:
                     open_masks = [mask & alive for mask in masks]
                     open_masks = [mask for mask in open_masks if mask.any()]

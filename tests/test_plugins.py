@@ -12,14 +12,17 @@ from llamea_tune import load_space
 from llamea_tune.cli.doctor_checks import check_proposer
 from llamea_tune.evolution.selection import SELECTIONS
 from llamea_tune.exceptions import SettingsError, SpaceFileError
-from llamea_tune.execution import EXECUTORS
+from llamea_tune.execution import EXECUTORS, Limits, NamedStrategy
+from llamea_tune.execution.conditions import package_versions
 from llamea_tune.llm import LLMS
 from llamea_tune.llm.asking_options import LLMOptions
 from llamea_tune.priors import PRIORS, with_priors
 from llamea_tune.proposals import PROPOSERS
 from llamea_tune.report.files import REPORTS
+from llamea_tune.scoring.results_store import runs_key
 from llamea_tune.spaces.readers import READERS
 from llamea_tune.strategies.outside import LIBRARIES
+from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SITE = Path(__file__).with_name("third_party")
 REGISTRIES = (LLMS, PROPOSERS, SELECTIONS, EXECUTORS, READERS, REPORTS, LIBRARIES, PRIORS)
@@ -103,6 +106,20 @@ def test_names_are_listed_and_imported_when_asked_for(installed):
     assert "stranger" not in sys.modules
     for registry in REGISTRIES:
         assert all(name in registry and registry.load(name) for name in registry)
+
+
+def test_a_library_matters_to_the_results_of_its_own_optimizers_alone(tmp_path, monkeypatch):
+    space, pso = synthetic_space(0, tune_params={"a": (1, 2)}), NamedStrategy("x", "pso")
+    key, versions = runs_key(pso, space, seed=1, limits=Limits()), package_versions()
+    info = tmp_path / "other-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[llamea_tune.libraries]\nbroken = os:missing\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert "broken" in LIBRARIES
+    assert runs_key(pso, space, seed=1, limits=Limits()) == key
+    assert package_versions() == versions
+    assert package_versions([]).keys() < package_versions([LIBRARIES.load("smac")]).keys() < versions.keys()
 
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.group)

@@ -22,7 +22,7 @@ from llamea_tune.sandbox.layers import LayerStatus
 
 _OPTIONAL = {
     "openai": ("llamea-tune[llm]", "asking language models"),
-    "optuna": ("llamea-tune[hpo]", "tuning hyperparameters, comparing with Optuna's samplers"),
+    "optuna": ("llamea-tune[optuna]", "tuning hyperparameters, comparing with Optuna's samplers"),
     "matplotlib": ("llamea-tune[report]", "plots and reports"),
     "ioh": ("llamea-tune[ioh]", "IOHprofiler data"),
     "ray": ("llamea-tune[ray]", "running on a cluster"),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from llamea_tune.strategies.outside import LIBRARIES
+from llamea_tune.exceptions import StrategyError
+from llamea_tune.strategies.outside import LIBRARIES, Library
 
 PACKAGES = (
     *("kernel_tuner", "numpy", "scipy", "scikit-learn", "python-constraint2"),
@@ -21,15 +23,26 @@ SOURCES = ("kernel_tuner", "llamea_tune")
 _ROOMS_OF_TRACES = ("candidate_code", "spaces", "runners", "sandbox", "strategies", "execution", "scoring")
 
 
-def package_versions() -> dict[str, str | None]:
-    """Versions of the packages that runs depend on; None for those that are not installed."""
+def package_versions(libraries: Iterable[Library] | None = None) -> dict[str, str | None]:
+    """Versions of the packages that runs depend on; None for those that are not installed.
+
+    Args:
+        libraries: The libraries that the optimizers come from; None for all that there are.
+    """
     found: dict[str, str | None] = {"python": platform.python_version()}
-    for name in (*PACKAGES, *(package for prefix in sorted(LIBRARIES) for package in LIBRARIES.load(prefix).packages)):
+    used = _all_libraries() if libraries is None else libraries
+    for name in (*PACKAGES, *(package for library in used for package in library.packages)):
         try:
             found[name] = version(name)
         except PackageNotFoundError:
             found[name] = None
     return found
+
+
+def _all_libraries() -> Iterator[Library]:
+    for prefix in sorted(LIBRARIES):
+        with suppress(StrategyError):  # no run depends on one that cannot be loaded
+            yield LIBRARIES.load(prefix)
 
 
 @lru_cache

@@ -23,6 +23,7 @@ from llamea_tune.spaces.space import RecordedSpace
 from llamea_tune.spaces.store import store_folder
 from llamea_tune.storage import atomic_file
 from llamea_tune.strategies.catalog import resolve
+from llamea_tune.strategies.outside import library_of
 
 FORMAT_VERSION = 2
 
@@ -59,6 +60,7 @@ def runs_key(
         charged: Whether own compute is charged to the clock.
         target: Whether runs end where nothing can change their score.
     """
+    library = library_of(contender.name) if isinstance(contender, NamedStrategy) else None
     facts: dict[str, Any] = {
         "format": FORMAT_VERSION,
         "space": space.content_hash,
@@ -66,7 +68,7 @@ def runs_key(
         "charged": charged,
         "target": target,
         "prior": space.prior.fingerprint if space.prior else None,
-        "versions": package_versions(),
+        "versions": package_versions([] if library is None else [library]),
         "sources": [sources_digest(package) for package in SOURCES],
     }
     if isinstance(contender, NamedStrategy):

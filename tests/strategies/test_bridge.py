@@ -131,7 +131,8 @@ def test_a_space_of_one_config_needs_no_optimizer():
 
 
 @pytest.mark.parametrize(
-    "options", [{"outside": "ignored"}, {"patience": -1}, {"patience": "long"}, {"planned_fevals": 0}]
+    "options",
+    [{"outside": "ignored"}, {"patience": -1}, {"patience": "long"}, {"patience": True}, {"planned_fevals": 0}],
 )
 def test_options_that_make_no_sense_are_refused(options):
     (name,) = options

@@ -79,9 +79,17 @@ def test_a_space_in_which_all_fails_is_searched_too(name):
 
 
 @pytest.mark.parametrize("name", BRIDGED)
+def test_a_space_of_one_parameter_is_searched_too(name):
+    """By optimizers that want two dimensions, too."""
+    space = synthetic_space(0, tune_params={"a": tuple(range(1, 13))})
+    result = made(space, name, MOST.get(name, 6), patience=2)
+    assert result.state is RunState.BUDGET_SPENT, result.reason
+
+
+@pytest.mark.parametrize("name", BRIDGED)
 def test_a_prior_is_where_to_begin(name):
     mean = np.arange(SPACE.size, 0.0, -1.0)
-    result = made(replace(SPACE, prior=Prior(mean, np.ones(SPACE.size), "a test")), name, 3)
+    result = made(replace(SPACE, prior=Prior(mean, np.ones(SPACE.size), "a test")), name, 3, patience=2)
     assert result.state is RunState.BUDGET_SPENT, result.reason
     assert result.trace.indices[0] == SPACE.size - 1
 
@@ -111,7 +119,7 @@ from llamea_tune.runners import RunBudget
 from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 space = PreparedSpace(synthetic_space(0, kept=0.3))
-result = run_named(space, Run(NamedStrategy("x", "smac:rf"), 0, 3, RunBudget(max_fevals=6)))
+result = run_named(space, Run(NamedStrategy("x", "smac:rf", {"patience": 2}), 0, 3, RunBudget(max_fevals=6)))
 print(*result.trace.indices)
 """
 
@@ -132,6 +140,14 @@ def test_what_a_sampler_needs_besides_is_named(name, module, monkeypatch):
         find_strategy(name)
 
 
+def test_an_optuna_that_is_too_old_is_named(monkeypatch):
+    optuna = pytest.importorskip("optuna")
+    for kind in (optuna.Trial, optuna.trial.BaseTrial):
+        monkeypatch.delattr(kind, "set_constraint")  # which came with 5.0
+    with pytest.raises(MissingDependencyError, match=r"too old .*pip install 'llamea-tune\[optuna\]'"):
+        find_strategy("optuna:tpe")
+
+
 @pytest.mark.parametrize("name", ["optuna:annealing", "smac:gp", "nevergrad:NGOptt", "nobody:tpe"])
 def test_unknown_optimizers_are_refused(name):
     if name.startswith("nevergrad"):
@@ -147,6 +163,14 @@ def test_lists_hold_those_of_libraries_that_are_installed(monkeypatch):
         library = LIBRARIES.load(prefix)
         names = {f"{prefix}:{optimizer}" for optimizer in library.optimizers}
         assert names <= listed if library.installed else not names & listed
+
+
+@pytest.mark.parametrize("name", ["Portfolio", "ScrHammersleySearch"])
+def test_a_design_of_experiments_ends_after_as_many_asks_as_were_planned(name):
+    pytest.importorskip("nevergrad")
+    result = made(SPACE, f"nevergrad:{name}", 10)
+    assert result.state is RunState.FINISHED, result.reason
+    assert 1 < result.counts.paid < 10  # some of the asks were for what was measured before
 
 
 def test_nevergrad_has_more_than_are_listed():

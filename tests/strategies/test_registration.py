@@ -44,7 +44,9 @@ def imported(**environment):
 def test_import_loads_next_to_nothing(exported):
     loaded = imported(**{FOLDER_VARIABLE: str(exported.code_path.parent)})
     assert "ranked_annealing" in loaded["known"]
-    assert not {"openai", "optuna", "sklearn", "scipy", "matplotlib", "rich", "typer"} & set(loaded["all"])
+    assert not {"openai", "optuna", "smac", "nevergrad", "sklearn", "scipy", "matplotlib", "rich", "typer"} & set(
+        loaded["all"]
+    )
     assert set(loaded["new"]) - set(sys.stdlib_module_names) <= {"llamea_tune", "platformdirs"}
     rooms = {name.split(".")[1] for name in loaded["rooms"]}
     assert rooms == {"strategies", "exceptions", "kernel_tuner_internals", "_bundled", "_registry"}

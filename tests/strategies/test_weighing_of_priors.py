@@ -102,6 +102,18 @@ def test_llm_gen_best_leaves_a_prior_that_is_right_but_for_the_best():
         assert BEST in numbers(strategy_map["llm_gen_best"], misleading, seed=seed, max_fevals=80)
 
 
+def test_llm_gen_best_takes_no_unknown_config_for_the_choice_of_a_prior():
+    """Once the few that the prior holds for good are measured, it has none; least of all the first of the list."""
+    order = np.argsort(EXPECTED)
+    known = np.append(order[:3], order[-40:])
+    mean = np.full(SPACE.size, np.nan)
+    mean[known] = EXPECTED[known]
+    sd = np.where(np.isnan(mean), np.nan, 0.1)
+    runs = [numbers(strategy_map["llm_gen_best"], mean, sd, seed=seed, max_fevals=40) for seed in range(4)]
+    assert all(set(order[:3]) <= set(run) for run in runs)
+    assert np.isin(runs, [0, 1, 2]).sum() <= 3
+
+
 def test_all_that_is_known_fails(strategy):
     known = np.arange(0, SPACE.size, 40)
     costs, failures = SPACE.costs.copy(), SPACE.failures.copy()

@@ -179,7 +179,7 @@ def _outside(value: Any) -> Outside:
 
 def _whole(options: Mapping[str, Any], name: str, least: int) -> int:
     value = options[name]
-    if not isinstance(value, int) or value < least:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise StrategyError(f"the option {name} is {value!r}; it must be a whole number from {least} on")
     return value
 

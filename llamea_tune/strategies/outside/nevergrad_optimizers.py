@@ -1,7 +1,8 @@
 """Nevergrad's optimizers as strategies.
 
 A config that failed, and what is no config of the space where that is refused, has the worst cost so far; as long as there is
-none, an infinite one, of which Nevergrad makes a large number.
+none, an infinite one, of which Nevergrad makes a large number. A parameter that is alone is a choice, ordered or not: in a space
+of one dimension, which a range of numbers would be, the first run of CMA changes all later ones of the process.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ class _Optimizer:
     def __init__(self, nevergrad: Any, kind: Any, grid: Grid, seed: int, planned: int) -> None:
         self._not_supported = nevergrad.errors.TellNotAskedNotSupportedError
         p = nevergrad.p
-        kinds = (p.TransitionChoice if parameter.ordered else p.Choice for parameter in grid.parameters)
+        several = len(grid.parameters) > 1
+        kinds = (p.TransitionChoice if parameter.ordered and several else p.Choice for parameter in grid.parameters)
         choices = [make(range(parameter.n_values)) for make, parameter in zip(kinds, grid.parameters, strict=True)]
         space = p.Tuple(*choices)
         space.random_state = np.random.RandomState(seed)
@@ -57,10 +59,16 @@ class _Optimizer:
         self._optimizer.suggest(positions)
 
     def ask(self) -> Positions | None:
-        """See `AskTell`; a design of experiments ends when it was asked for as many as it was made for."""
-        if self._optimizer.one_shot and self._optimizer.num_ask >= self._optimizer.budget:
+        """See `AskTell`; a design of experiments, alone or in a portfolio, ends after as many asks as it was made for."""
+        over = self._optimizer.num_ask >= self._optimizer.budget
+        if over and self._optimizer.one_shot:
             return None
-        self._candidate = self._optimizer.ask()
+        try:
+            self._candidate = self._optimizer.ask()
+        except AssertionError:
+            if not over:
+                raise
+            return None
         return tuple(int(position) for position in self._candidate.value)
 
     def tell(self, answer: Answer) -> None:

@@ -47,11 +47,16 @@ def strategy(name: str) -> BridgedStrategy:
 
     Raises:
         StrategyError: There is no such sampler.
-        MissingDependencyError: Optuna, or what the sampler needs besides, is not installed.
+        MissingDependencyError: Optuna, or what the sampler needs besides, is not installed, or Optuna is too old.
     """
     if name not in _SAMPLERS:
         raise StrategyError(f"unknown sampler {name!r} of Optuna; choose one of {', '.join(_SAMPLERS)}")
     optuna: Any = require("optuna", "optuna")
+    if not hasattr(optuna.Trial, "set_constraint"):
+        message = (
+            f"Optuna {optuna.__version__} is too old to compete; install it with: pip install 'llamea-tune[optuna]'"
+        )
+        raise MissingDependencyError(message)
     if (needs := _SAMPLERS[name].needs) is not None:
         try:
             import_module(needs)  # now, so that it is not taken for the sampler's own compute
