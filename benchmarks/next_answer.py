@@ -18,7 +18,7 @@ decision point, and prints how much better than the parent they are; `OUT/gains.
 stopped.
 
     python benchmarks/next_answer.py render OUT [--points 12] [--repeats 10] [--jobs 2] [--hub PATH]
-    python benchmarks/next_answer.py score OUT [--repeats 25] [--jobs 2] [--hub PATH]
+    python benchmarks/next_answer.py score OUT [--repeats 25] [--without OPERATOR] [--jobs 2] [--hub PATH]
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ def main() -> None:
         command.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
         command.add_argument("--hub", type=Path, default=Path(os.environ.get("LLAMEA_TUNE_HUB", DEFAULT_HUB)))
         command.add_argument("--shown", nargs="*", default=SHOWN, help="spaces that prompts show")
+        command.add_argument("--without", default="", help="leave out the decision points of this operator (score)")
         command.add_argument("--others", nargs="*", default=OTHERS, help="spaces that they do not show")
     arguments = parser.parse_args()
     (render if arguments.command == "render" else score)(arguments)
@@ -247,7 +248,10 @@ def score(arguments: argparse.Namespace) -> None:
             return kept[key]
 
         rows = []
+        operators = {point["point"]: point["operator"] for point in points if point["arm"] != REFERENCE}
         for point in points:
+            if operators[point["point"]] == arguments.without:
+                continue
             answer = arguments.out / point["arm"] / f"{point['number']:02d}.answer.md"
             if not answer.exists():
                 continue
