@@ -81,6 +81,7 @@ def main() -> None:
         command = commands.add_parser(name)
         command.add_argument("out", type=Path)
         command.add_argument("--points", type=int, default=12)
+        command.add_argument("--answers", type=int, default=1, help="how often each prompt is asked (render)")
         command.add_argument("--repeats", type=int, default=repeats, help="runs on each space")
         command.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
         command.add_argument("--hub", type=Path, default=Path(os.environ.get("LLAMEA_TUNE_HUB", DEFAULT_HUB)))
@@ -181,7 +182,7 @@ def render(arguments: argparse.Namespace) -> None:
                 complete = briefer.complete(planned(recorded, generation, before, described), before)
                 tasks |= {entry.id: entry.task for entry in complete}
             most_calls = max(other.calls for other in ARMS.values()) if arm == REFERENCE else 1
-            for number in range(len(points) * most_calls):
+            for number in range(len(points) * max(most_calls, arguments.answers)):
                 point = points[number % len(points)].candidate
                 task = how.task(tasks[point.id])
                 write_prompts(arguments.out / arm, number, task, planned_first=arm == TEAM)
