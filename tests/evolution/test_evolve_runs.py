@@ -123,6 +123,26 @@ def test_killed_ten_times_and_resumed_it_ends_the_same(finished, command, tmp_pa
     assert (run / "leaderboard.json").read_bytes() == (uninterrupted / "leaderboard.json").read_bytes()
 
 
+@pytest.mark.slow
+def test_a_steady_state_that_is_killed_and_resumed_ends_the_same(command, cli, tmp_path):
+    """With one prompt at a time the order of the answers is the same; `kill -9` after one, three and five candidates."""
+    options = ("--seed", "3", "--steady-state", "--asked-at-once", "1", "--quiet")
+    assert cli("evolve", "--run-dir", tmp_path / "whole", *options).returncode == 0
+    run = tmp_path / "killed"
+    log = run / "candidates.jsonl"
+    line = command("evolve", "--run-dir", run, *options)
+    for judged in (1, 3, 5):
+        with subprocess.Popen(line, start_new_session=True) as process:
+            deadline = time.monotonic() + 60
+            while time.monotonic() < deadline and (not log.exists() or log.read_text().count('"judged"') < judged):
+                time.sleep(0.02)
+            process.send_signal(signal.SIGKILL)
+        assert process.returncode == -signal.SIGKILL
+        line = command("resume", run, "--quiet")
+    assert subprocess.run(line, check=False).returncode == 0
+    assert (run / "leaderboard.json").read_bytes() == (tmp_path / "whole" / "leaderboard.json").read_bytes()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(number, finished, command, cli, tmp_path):
     """Ctrl-C reaches the whole foreground group, a batch system's SIGTERM the main process."""
