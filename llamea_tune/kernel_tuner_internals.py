@@ -6,6 +6,7 @@ any version, so the package asks for one minor version, and whoever has another 
 
 from __future__ import annotations
 
+import sys
 from functools import reduce
 from importlib import import_module
 from typing import Any
@@ -13,6 +14,9 @@ from typing import Any
 from llamea_tune.exceptions import MissingDependencyError
 
 SUPPORTED = ">=1.5,<1.6"
+
+FAILED_COST = sys.float_info.max
+"""What its cost functions give for a config that failed."""
 
 _IMPORTED = {
     "kernel_tuner.core": ("DeviceInterface", "KernelInstance", "KernelSource", "wrap_templated_kernel"),

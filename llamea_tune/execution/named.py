@@ -68,7 +68,7 @@ class PreparedSpace:
 
     def average_evaluations(self, budget: RunBudget) -> int:
         """How many measurements a budget pays for if each takes as long as the space's do on average; at least one."""
-        most = min(budget.max_fevals or self.space.size, self.space.size)
+        most = self._allowed(budget)
         if budget.time_limit_us is not None:
             average_us = float(np.mean(measurement_times_us(self.space.known)))
             most = min(most, 1 + int(budget.time_limit_us / max(average_us, 1.0)))
@@ -76,10 +76,13 @@ class PreparedSpace:
 
     def most_evaluations(self, budget: RunBudget) -> int:
         """How many measurements a budget can pay for at most."""
-        most = min(budget.max_fevals or self.space.size, self.space.size)
+        most = self._allowed(budget)
         if budget.time_limit_us is not None:
             most = min(most, 1 + int(np.searchsorted(self.shortest_first_us, budget.time_limit_us, side="right")))
         return most
+
+    def _allowed(self, budget: RunBudget) -> int:
+        return min(budget.max_fevals or self.space.size, self.space.size)
 
 
 def find_strategy(name: str) -> Tunable:

@@ -7,16 +7,13 @@ by looking configs up. What is no config of the space as it stands goes through 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
 
-from llamea_tune.kernel_tuner_internals import CostFunc
+from llamea_tune.kernel_tuner_internals import FAILED_COST, CostFunc
 from llamea_tune.runners.channel_runner import ChannelRunner, raise_if_done
 from llamea_tune.spaces.space import FailureKind
-
-FAILED_COST = sys.float_info.max
 
 
 @contextmanager

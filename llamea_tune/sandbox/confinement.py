@@ -23,6 +23,7 @@ from llamea_tune.sandbox import landlock, linux, privileges, seccomp
 from llamea_tune.sandbox.layers import REQUIRED, Layer, LayerStatus
 from llamea_tune.sandbox.readable import readable_paths
 from llamea_tune.sandbox.sandboxed import Limits
+from llamea_tune.sandbox.unreadable import hide_unreadable
 
 _FIRST_FD, _LAST_FD = 3, 1024
 _MIB = 1 << 20
@@ -130,6 +131,7 @@ class Confinement:
 
     def _restrict_files(self, _: Limits) -> str:
         landlock.restrict((*self._readable, Path("/proc/self/maps")))
+        hide_unreadable()
         return f"interface {landlock.interface_version()}: reads of the Python installation only, no writes"
 
     def _filter_calls(self, _: Limits) -> str:

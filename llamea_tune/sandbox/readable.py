@@ -11,7 +11,7 @@ from pathlib import Path
 
 import llamea_tune
 
-_PACKAGES = ("kernel_tuner", "numpy", "scipy", "sklearn", "joblib", "threadpoolctl")
+_PACKAGES = ("kernel_tuner", "numpy", "scipy", "sklearn", "joblib", "narwhals", "threadpoolctl")
 _LIBRARY_FOLDERS = ("numpy.libs", "scipy.libs", "scikit_learn.libs")
 _EXTENSIONS = "lib-dynload"  # the one folder of modules on the path that may be read as a whole
 _NOT_STANDARD = ("site-packages", "dist-packages")

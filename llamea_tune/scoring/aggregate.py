@@ -66,7 +66,10 @@ def scorecard(
         coarse = float(thinned.score(thin_ranks.mean(axis=0, dtype=np.float64)))
         resampled = bootstrap_scores(thinned, thin_ranks, rng, N_RESAMPLES) + (exact - coarse)
         samples += resampled / len(scales)
-        spaces[scale.space] = _space_score(scale.space, exact, interval(resampled), runs[scale.space])
+        own = runs[scale.space]
+        spaces[scale.space] = SpaceScore(
+            scale.space, exact, interval(resampled), len(own), own_compute_ms(own), sum_counts(own)
+        )
     mean = float(np.mean([scored.score for scored in spaces.values()]))
     return Scorecard(label, mean, interval(samples), spaces)
 
@@ -94,10 +97,6 @@ def mean_places(scorecards: Sequence[Scorecard]) -> dict[str, float]:
     equal = (scores[None, :, :] == scores[:, None, :]).sum(axis=1)
     places = 1.0 + better + (equal - 1) / 2.0
     return {card.label: float(place) for card, place in zip(scored, places.mean(axis=1), strict=True)}
-
-
-def _space_score(space: str, exact: float, bounds: tuple[float, float], runs: Sequence[RunResult]) -> SpaceScore:
-    return SpaceScore(space, exact, bounds, len(runs), own_compute_ms(runs), sum_counts(runs))
 
 
 def own_compute_ms(runs: Sequence[RunResult]) -> float:

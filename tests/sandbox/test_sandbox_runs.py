@@ -217,6 +217,19 @@ def test_late_imports_work_inside(sandbox: Sandbox) -> None:
     assert sandbox.run(late, 0, 1).reason == ""
 
 
+def test_what_must_not_be_read_is_not_installed_for_a_candidate(sandbox: Sandbox) -> None:
+    """So that libraries go on without what they can do without; pytest is installed where tests run."""
+    tried = short(
+        """
+        try:
+            __import__("pytest")
+        except ModuleNotFoundError as error:
+            raise ValueError(f"{error}, {error.name}")
+        """
+    )
+    assert sandbox.run(tried, 0, 1).reason.startswith("ValueError: No module named 'pytest', pytest")
+
+
 def test_a_run_that_is_no_longer_wanted_ends_early(sandbox: Sandbox) -> None:
     stop = threading.Event()
     threading.Timer(0.5, stop.set).start()

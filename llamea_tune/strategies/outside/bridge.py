@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,11 +12,8 @@ import numpy as np
 from kernel_tuner.searchspace import Searchspace
 
 from llamea_tune.exceptions import StrategyError
-from llamea_tune.kernel_tuner_internals import CostFunc
+from llamea_tune.kernel_tuner_internals import FAILED_COST, CostFunc
 from llamea_tune.strategies.outside.positions import Grid, Positions
-
-FAILED_COST = sys.float_info.max
-"""What Kernel Tuner's cost functions give for a measurement that failed."""
 
 
 class Outside(StrEnum):

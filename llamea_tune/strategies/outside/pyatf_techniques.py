@@ -15,8 +15,7 @@ from kernel_tuner.searchspace import Searchspace
 
 from llamea_tune._imports import require
 from llamea_tune.exceptions import StrategyError
-from llamea_tune.kernel_tuner_internals import CostFunc
-from llamea_tune.strategies.outside.bridge import FAILED_COST
+from llamea_tune.kernel_tuner_internals import FAILED_COST, CostFunc
 from llamea_tune.strategies.outside.library import Library
 
 _TECHNIQUES = {
