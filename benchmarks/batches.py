@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
@@ -24,7 +23,7 @@ import numpy as np
 from kernel_tuner.util import StopCriterionReached
 
 from llamea_tune._bundled import bundled_path
-from llamea_tune.kernel_tuner_internals import strategy_map
+from llamea_tune.kernel_tuner_internals import FAILED_COST, strategy_map
 from llamea_tune.spaces import RecordedSpace, load_spaces
 from llamea_tune.spaces.searchspace import build_searchspace
 
@@ -37,11 +36,10 @@ class Measuring:
 
     def __init__(self, space: RecordedSpace, configs: Sequence[tuple[Any, ...]], n_workers: int) -> None:
         """Nothing is measured yet."""
-        self.n_workers, self.n_measured, self.results = n_workers, 0, []
-        self.prior_mean = self.prior_sd = None
+        self.n_measured, self.results = 0, []
         self.runner = SimpleNamespace(available_parallelism=lambda: n_workers)
         self.tuning_options = SimpleNamespace(strategy_options={})
-        self._costs = dict(zip(configs, np.where(space.valid, space.costs, sys.float_info.max).tolist(), strict=True))
+        self._costs = dict(zip(configs, np.where(space.valid, space.costs, FAILED_COST).tolist(), strict=True))
         self._target = (1.0 + WITHIN) * space.optimum
 
     @property

@@ -208,20 +208,25 @@ class Simulation:
         rng = self._rng(entry.id, 0)
         parents = [self.worth[parent.candidate.id] for parent in entry.task.parents]
         known = [worth for worth in parents if np.isfinite(worth)]
-        slope, intercept = self.pool.line
         if rng.random() < self.pool.failures:
             worth = float("nan")
         elif not known:
             worth = float(rng.choice(self.pool.first))
         else:
-            worth = min(1.0, slope * max(known) + intercept + self.pool.residual * float(rng.normal()))
-        if self.pool.as_recorded and known and np.isfinite(worth):
-            like = np.argsort(np.abs(self.pool.pairs[:, 0] - max(known)), kind="stable")[:LIKE_PARENTS]
-            worth = float(self.pool.pairs[rng.choice(like), 1])
+            worth = self._child_of(max(known), rng)
         self.worth[entry.id] = worth
         ids = tuple(parent.candidate.id for parent in entry.task.parents)
         made = Candidate(entry.id, "A", f"a{entry.id}", "", "simulated", entry.task.operator, entry.generation, ids)
         self.history.add(Scored(made, self._evaluate(entry.id, self.settings.repeats, 1, race)))
+
+    def _child_of(self, parent: float, rng: np.random.Generator) -> float:
+        """What a child of a parent of that worth is worth."""
+        if self.pool.as_recorded:
+            parents, children = self.pool.pairs.T
+            like = np.argsort(np.abs(parents - parent), kind="stable")[:LIKE_PARENTS]
+            return float(children[rng.choice(like)])
+        slope, intercept = self.pool.line
+        return min(1.0, slope * parent + intercept + self.pool.residual * float(rng.normal()))
 
     def _evaluate(self, key: str, repeats: int, stage: int, race: Race | None = None) -> Evaluation:
         worth = self.worth[key]

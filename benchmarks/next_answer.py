@@ -17,7 +17,7 @@ answers sees nothing but a prompt, and writes `OUT/<arm>/<nn>.answer.md` beside 
 decision point, and prints how much better than the parent they are; `OUT/gains.json` has it for each answer. Both commands go on where they
 stopped.
 
-    python benchmarks/next_answer.py render OUT [--points 12] [--repeats 10] [--jobs 2] [--hub PATH]
+    python benchmarks/next_answer.py render OUT [--points 12] [--answers 1] [--repeats 10] [--jobs 2] [--hub PATH]
     python benchmarks/next_answer.py score OUT [--repeats 25] [--without OPERATOR] [--jobs 2] [--hub PATH]
 """
 
@@ -81,13 +81,13 @@ def main() -> None:
         command = commands.add_parser(name)
         command.add_argument("out", type=Path)
         command.add_argument("--points", type=int, default=12)
-        command.add_argument("--answers", type=int, default=1, help="how often each prompt is asked (render)")
         command.add_argument("--repeats", type=int, default=repeats, help="runs on each space")
         command.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
         command.add_argument("--hub", type=Path, default=Path(os.environ.get("LLAMEA_TUNE_HUB", DEFAULT_HUB)))
         command.add_argument("--shown", nargs="*", default=SHOWN, help="spaces that prompts show")
-        command.add_argument("--without", default="", help="leave out the decision points of this operator (score)")
         command.add_argument("--others", nargs="*", default=OTHERS, help="spaces that they do not show")
+    commands.choices["render"].add_argument("--answers", type=int, default=1, help="how often each prompt is asked")
+    commands.choices["score"].add_argument("--without", default="", help="leave out the points of this operator")
     arguments = parser.parse_args()
     (render if arguments.command == "render" else score)(arguments)
 
