@@ -63,13 +63,22 @@ NAMES_OF_KERNEL_TUNER = {
 }
 
 
-def prompt_sentences() -> dict[str, str]:
-    """The lists as a prompt tells them, by their name in its template."""
+def prompt_sentences(own_compute_ms: float | None = None) -> dict[str, str]:
+    """The lists as a prompt tells them, and what own compute to plan for, by their name in its template.
+
+    Args:
+        own_compute_ms: Own compute that is aimed at for each measurement, in milliseconds; None for a few.
+    """
+    planned = "a few milliseconds" if own_compute_ms is None else f"{own_compute_ms:g} ms at most"
     names = ", ".join(f"`{name}`" for name in REFUSED_NAMES)
     imports = f"{', '.join(PACKAGES)}, and {', '.join(STANDARD_MODULES)}"
     return {
         "imports": _item(f"- Imports allowed: {imports}. Any other import is refused, `time` too."),
         "refused": _item(f"- No files, network, processes, threads or printing; no {names}."),
+        "own_compute": _item(
+            "- The algorithm's own compute is measured, and a run that takes too much of it ends without a score: plan for "
+            f"{planned} for each measurement. Do not rebuild a model over the whole space for each measurement."
+        ),
     }
 
 

@@ -50,6 +50,7 @@ for command in (evolve, resume, benchmark, tune, advise, export, report, spaces,
 
 _OPTIONS = {
     "selection_options": "--selection-option",
+    "own_compute_ms": "--own-compute-limit",
     "wall_s": "--timeout",
     "named_s": "--timeout",
     "sample": "--live-sample",

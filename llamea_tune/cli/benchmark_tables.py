@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from rich import box
 from rich.table import Table
 
@@ -43,8 +41,8 @@ def summary_table(outcome: Benchmark) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for number, row in enumerate(outcome.rows, start=1):
         best = row.card.mean is not None and (row.to_best is None or not is_significant(row.to_best))
-        own = own_compute_ms(row)
-        cells = [*_score_cells(row), "-" if math.isnan(own) else f"{own:.2f}"]
+        own = row.card.own_compute_ms
+        cells = [*_score_cells(row), "-" if own is None else f"{own:.2f}"]
         counts = [f"{_per_run(row, name):.1f}" for name in counted]
         style = "dim" if row.card.mean is None else "bold" if best else None
         table.add_row(str(number), escape(row.label), *cells, *counts, style=style)
@@ -72,13 +70,6 @@ def spaces_table(outcome: Benchmark) -> Table:
 def is_significant(comparison: Comparison) -> bool:
     """Whether a difference is more than luck."""
     return comparison.p_value < SIGNIFICANCE
-
-
-def own_compute_ms(row: BenchmarkRow) -> float:
-    """Own compute per evaluation over all spaces in which it was measured; NaN if in none."""
-    measured = [entry for entry in row.card.spaces.values() if not math.isnan(entry.own_compute_ms)]
-    paid = sum(entry.counts.paid for entry in measured)
-    return sum(entry.own_compute_ms * entry.counts.paid for entry in measured) / paid if paid else math.nan
 
 
 def _title(outcome: Benchmark) -> str:

@@ -84,7 +84,7 @@ def _as_json(board: Leaderboard, run: RunDirectory, settings: Settings) -> dict[
     tunings = run.tunings().values() if settings.hpo_trials else ()
     return {
         "run": str(run.path),
-        **board.to_json(),
+        **board.to_json(timings=True),
         **({"tuning": [tuning.summary() for tuning in tunings]} if settings.hpo_trials else {}),
         "used_up": board.used_up,
         "spent": None if board.spent is None else board.spent.to_json(),

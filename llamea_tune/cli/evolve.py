@@ -102,6 +102,14 @@ def evolve(
     racing: Annotated[
         bool, typer.Option(help="Drop candidates after few runs that are clearly behind the weakest survivor.")
     ] = False,
+    own_compute_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MS",
+            help="Aim for own compute, in milliseconds for each measurement: selection discounts what takes more.",
+            show_default=False,
+        ),
+    ] = None,
     repeats: Annotated[int, typer.Option(help="Runs per space when a candidate is first scored.")] = 6,
     confirm_repeats: Annotated[int, typer.Option(help="Runs per space, on fresh seeds, before one is kept.")] = 12,
     final_repeats: Annotated[int, typer.Option(help="Runs per space for the leaderboard, on fresh seeds.")] = 25,
@@ -207,6 +215,7 @@ def evolve(
         reference_strategies=options.names(reference_strategies),
         hpo_trials=hpo_trials,
         hpo_runs=hpo_runs,
+        own_compute_ms=own_compute_limit,
         limits=options.limits(timeout),
         prior=tuple(prior or ()),
     )

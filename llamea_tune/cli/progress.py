@@ -24,6 +24,7 @@ from llamea_tune.evolution.events import (
 )
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.llm.language_model import Waiting
+from llamea_tune.own_compute import discount
 from llamea_tune.wording import counted
 
 _SMOOTHING = 0.2  # weight of the newest candidate in the running mean of seconds per candidate
@@ -37,7 +38,7 @@ class RunProgress(LiveBar):
         self.run: Path | None = None
         self.settings = Settings()
         self._n_spaces = 1
-        self._fitness: dict[str, float] = {}
+        self._worths: dict[str, tuple[float, float]] = {}  # with the fitness
         self._waits_until: dict[str, float] = {}
         self._unpriced: set[str] = set()
         self._is_uncounted_told = False
@@ -63,7 +64,7 @@ class RunProgress(LiveBar):
                 left = self._time_left(n_candidates - n_judged)
                 self.show(completed=n_judged, left=left, so_far=self._best() + costs(spent), now="")
                 if not self.quiet:
-                    err.print(_outcome(scored), soft_wrap=True)
+                    err.print(_outcome(scored, own_compute=self.settings.own_compute_ms is not None), soft_wrap=True)
             case CandidateConfirmed(scored):
                 self._note(scored)
                 self.show(so_far=self._best())
@@ -113,14 +114,15 @@ class RunProgress(LiveBar):
             )
 
     def _note(self, scored: Scored) -> None:
-        fitness = scored.evaluation.fitness
-        if fitness is None:
-            self._fitness.pop(scored.candidate.id, None)
+        evaluation, aim_ms = scored.evaluation, self.settings.own_compute_ms
+        if evaluation.fitness is None:
+            self._worths.pop(scored.candidate.id, None)
         else:
-            self._fitness[scored.candidate.id] = fitness
+            of = evaluation.fitness - discount(evaluation.own_compute_ms, aim_ms), evaluation.fitness
+            self._worths[scored.candidate.id] = of
 
     def _best(self) -> str:
-        return f"best {max(self._fitness.values()):.3f}" if self._fitness else "best -"
+        return f"best {max(self._worths.values())[1]:.3f}" if self._worths else "best -"
 
     def _learn_pace(self) -> None:
         now = time.monotonic()
@@ -141,10 +143,12 @@ class RunProgress(LiveBar):
         return duration(runs * self._seconds_each / settings.repeats)
 
 
-def _outcome(scored: Scored) -> str:
+def _outcome(scored: Scored, *, own_compute: bool) -> str:
     candidate, evaluation = scored.candidate, scored.evaluation
     who = escape(f"{candidate.id} {candidate.operator:<9} {candidate.class_name}")
     if evaluation.state is CandidateState.SCORED and evaluation.fitness is not None:
         dropped = f" [dim]dropped after {counted(evaluation.runs, 'run')}[/]" if evaluation.raced_out else ""
-        return f"{who}  [bold]{evaluation.fitness:.3f}[/]{dropped}"
+        own_ms = evaluation.own_compute_ms if own_compute else None
+        took = "" if own_ms is None else f" at {own_ms:.2g} ms"
+        return f"{who}  [bold]{evaluation.fitness:.3f}[/]{took}{dropped}"
     return f"{who}  [yellow]{evaluation.state}[/] [dim]{escape(evaluation.reason)}[/]"

@@ -9,6 +9,7 @@ from rich.table import Table
 from llamea_tune.cli.console import escape, natural_width, out, print_table
 from llamea_tune.evolution.leaderboard import Leaderboard
 from llamea_tune.evolution.tuning_record import Tuning
+from llamea_tune.report.own_compute import own_compute_cells, own_compute_notes
 from llamea_tune.wording import counted
 
 
@@ -25,20 +26,24 @@ def leaderboard_table(leaderboard: Leaderboard, *, per_space: bool = True) -> Ta
     spaces = sorted({name for row in leaderboard.rows for name in row.scores}) if per_space else []
     n_runs = counted(leaderboard.repeats, "run")
     caption = f"{n_runs} per space on fresh seeds; 0 = random search, 1 = the optimum from the start"
-    table = Table(caption=caption, caption_justify="left")
+    own = own_compute_cells(leaderboard)
+    table = Table(caption="\n".join([caption, *own_compute_notes(leaderboard)]), caption_justify="left")
     table.add_column("strategy", overflow="fold", min_width=20)
     table.add_column("score", justify="right", no_wrap=True, min_width=6)
     table.add_column("95 % interval", justify="right", no_wrap=True, min_width=16)
+    if own:
+        table.add_column("own ms", justify="right", no_wrap=True)
     for name in spaces:
         table.add_column(escape(name.replace("/", "\n")), justify="right", overflow="fold", min_width=6)
-    for row in leaderboard.rows:
+    for number, row in enumerate(leaderboard.rows):
+        own_ms = own[number : number + 1]
         style = "bold" if row.candidate is not None else None
         if row.mean is None or row.interval is None:
-            table.add_row(escape(row.label), "-", escape(row.reason), *("-" for _ in spaces), style="dim")
+            table.add_row(escape(row.label), "-", escape(row.reason), *own_ms, *("-" for _ in spaces), style="dim")
             continue
         interval = f"{row.interval[0]:+.3f} to {row.interval[1]:+.3f}"
         scores = (f"{row.scores[name]:+.3f}" for name in spaces)
-        table.add_row(escape(row.label), f"{row.mean:+.3f}", interval, *scores, style=style)
+        table.add_row(escape(row.label), f"{row.mean:+.3f}", interval, *own_ms, *scores, style=style)
     return table
 
 

@@ -102,7 +102,7 @@ class Briefer:
 
     @cached_property
     def _memory(self) -> Memory:
-        return Memory(self.scales)
+        return Memory(self.scales, self.settings.own_compute_ms)
 
     def _facts(self) -> Facts:
         scored = {
@@ -113,7 +113,8 @@ class Briefer:
             for scale in self.scales
         }
         limits = self.settings.limits
-        return Facts(scored, min(limits.wall_s, limits.cpu_s), self.settings.hpo_trials > 0)
+        tuned = self.settings.hpo_trials > 0
+        return Facts(scored, min(limits.wall_s, limits.cpu_s), tuned, self.settings.own_compute_ms)
 
     def _asked(
         self, tasks: Sequence[ProposalTask], briefing: Briefing, history: History, waiting: Sequence[Asked]

@@ -50,7 +50,7 @@ def evaluation_from_scorecard(card: Scorecard) -> Evaluation:
         scores={name: entry.score for name, entry in card.spaces.items()},
         interval=card.interval,
         repeats=min(entry.repeats for entry in per_space),
-        own_compute_ms=sum(entry.own_compute_ms * entry.counts.paid for entry in per_space) / max(paid, 1),
+        own_compute_ms=card.own_compute_ms,
         notes={
             "measured": round(paid / runs, 1),
             "repeated": round(sum(entry.counts.repeated for entry in per_space) / runs, 1),

@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from llamea_tune.evolution.budgets import Spent
 from llamea_tune.evolution.events import FinalStarted, Observer, RunsDone
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.judge import contender
+from llamea_tune.evolution.lean import by_worth
 from llamea_tune.evolution.run_directory import RunDirectory
-from llamea_tune.evolution.selection import by_fitness
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import RunDirectoryError
 from llamea_tune.execution import Contender, make_contender
+from llamea_tune.own_compute import discount
 from llamea_tune.runners.trace import RunResult
 from llamea_tune.scoring import Scorecard, Scorer, scorecard
+from llamea_tune.scoring.pareto import pareto_front
 from llamea_tune.scoring.ranks import thinned
+
+OWN_COMPUTE = "own_compute.json"
+"""Own compute of who is on the leaderboard, which no two runs agree on: so it has a file of its own."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,7 @@ class Row:
         interval: 95 % bootstrap interval of the mean.
         scores: Score by space.
         reason: Why there is no score.
+        own_compute_ms: Own compute per measurement, in milliseconds; None where that is not known.
     """
 
     label: str
@@ -40,6 +47,7 @@ class Row:
     interval: tuple[float, float] | None
     scores: Mapping[str, float]
     reason: str = ""
+    own_compute_ms: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -47,12 +55,13 @@ class Leaderboard:
     """The outcome of a run.
 
     Attributes:
-        rows: Best first.
+        rows: Best first; with an aim for own compute, by the score less what own compute takes off.
         repeats: Runs per space behind each.
         n_candidates: Candidates that the run had judged by then.
         run: The run directory, where it is known.
         used_up: The budget that ended the search, by the name of its limit; None where it came to its end.
         spent: What the run has spent, where that is known.
+        aim_ms: What the run aims at for own compute, in milliseconds; None for nothing.
     """
 
     rows: tuple[Row, ...]
@@ -61,19 +70,48 @@ class Leaderboard:
     run: Path | None = field(default=None, compare=False)
     used_up: str | None = field(default=None, compare=False)
     spent: Spent | None = field(default=None, compare=False)
+    aim_ms: float | None = field(default=None, compare=False)
 
-    def to_json(self) -> dict[str, Any]:
-        """As plain JSON data. It holds no timings, so the same seed and replies give the same bytes."""
-        return {"repeats": self.repeats, "candidates": self.n_candidates, "rows": [asdict(row) for row in self.rows]}
+    def to_json(self, *, timings: bool = False) -> dict[str, Any]:
+        """As plain JSON data.
+
+        Args:
+            timings: Whether to tell own compute, and who is on the front. Without it the same seed and replies give the same
+                bytes, unless own compute decides on the order of the rows.
+        """
+        rows = [asdict(row) for row in self.rows]
+        for row, on_front in zip(rows, self.on_front(), strict=True):
+            own_compute_ms = row.pop("own_compute_ms")
+            if timings:
+                row |= {"own_compute_ms": own_compute_ms, "on_front": on_front}
+        aim = {} if self.aim_ms is None else {"own_compute_aim_ms": self.aim_ms}
+        return {"repeats": self.repeats, "candidates": self.n_candidates, **aim, "rows": rows}
+
+    def own_compute(self) -> dict[str, float]:
+        """Own compute in milliseconds by label, where it is known."""
+        return {row.label: row.own_compute_ms for row in self.rows if row.own_compute_ms is not None}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Leaderboard:
-        """Read back what `to_json` gave."""
+    def from_json(cls, data: Mapping[str, Any], own_compute: Mapping[str, float] = MappingProxyType({})) -> Leaderboard:
+        """Read back what `to_json` gave without timings, and what `own_compute` gave."""
         rows = (
-            Row(**{**row, "interval": None if row["interval"] is None else tuple(row["interval"])})
+            Row(
+                **{**row, "interval": None if row["interval"] is None else tuple(row["interval"])},
+                own_compute_ms=own_compute.get(row["label"]),
+            )
             for row in data["rows"]
         )
-        return cls(tuple(rows), data["repeats"], data["candidates"])
+        return cls(tuple(rows), data["repeats"], data["candidates"], aim_ms=data.get("own_compute_aim_ms"))
+
+    def on_front(self) -> tuple[bool, ...]:
+        """Which rows are on the Pareto front of score against own compute, of those where both are known."""
+        points = {
+            number: (row.mean, row.own_compute_ms)
+            for number, row in enumerate(self.rows)
+            if row.mean is not None and row.own_compute_ms is not None
+        }
+        front = dict(zip(points, pareto_front(list(points.values())), strict=True))
+        return tuple(front.get(number, False) for number in range(len(self.rows)))
 
     @property
     def winner(self) -> Row | None:
@@ -90,7 +128,7 @@ def make_leaderboard(history: History, scorer: Scorer, settings: Settings, obser
         settings: How many candidates, which named strategies, how many repeats.
         observe: Told of the progress.
     """
-    final_candidates = by_fitness(history.scored())[: settings.final_candidates]
+    final_candidates = by_worth(history.scored(), settings.own_compute_ms)[: settings.final_candidates]
     entries: list[tuple[Contender, str | None]] = [
         (contender(entry.candidate), entry.candidate.id) for entry in final_candidates
     ]
@@ -102,8 +140,9 @@ def make_leaderboard(history: History, scorer: Scorer, settings: Settings, obser
         scorecard(entry.label, scales, made, seed=scorer.seed) for (entry, _), made in zip(entries, runs, strict=True)
     ]
     rows = [_row(card, candidate) for card, (_, candidate) in zip(cards, entries, strict=True)]
-    rows.sort(key=lambda row: (row.mean is None, -(row.mean or 0.0), row.label))
-    return Leaderboard(tuple(rows), settings.final_repeats, len(history))
+    aim_ms = settings.own_compute_ms
+    rows.sort(key=lambda row: (row.mean is None, discount(row.own_compute_ms, aim_ms) - (row.mean or 0.0), row.label))
+    return Leaderboard(tuple(rows), settings.final_repeats, len(history), aim_ms=aim_ms)
 
 
 def read_leaderboard(run: RunDirectory) -> Leaderboard | None:
@@ -114,9 +153,11 @@ def read_leaderboard(run: RunDirectory) -> Leaderboard | None:
     """
     if not run.has("leaderboard.json"):
         return None
+    own_compute = run.read_json(OWN_COMPUTE) if run.has(OWN_COMPUTE) else {}
     try:
-        board = Leaderboard.from_json(run.read_json("leaderboard.json"))
-    except (KeyError, TypeError, ValueError) as err:
+        own_compute = {label: float(own_ms) for label, own_ms in own_compute.items()}
+        board = Leaderboard.from_json(run.read_json("leaderboard.json"), own_compute)
+    except (AttributeError, KeyError, TypeError, ValueError) as err:
         path = run.path / "leaderboard.json"
         raise RunDirectoryError(f"{path} holds no leaderboard; remove it, and resume the run to make it anew.") from err
     return board if board.n_candidates == len(run.candidates()) else None
@@ -133,4 +174,4 @@ def _runs(entry: Contender, scorer: Scorer, repeats: int, observe: Observer) -> 
 
 def _row(card: Scorecard, candidate: str | None) -> Row:
     scores = {name: space.score for name, space in card.spaces.items()}
-    return Row(card.label, candidate, card.mean, card.interval, scores, card.reason)
+    return Row(card.label, candidate, card.mean, card.interval, scores, card.reason, card.own_compute_ms)

@@ -12,7 +12,8 @@ from llamea_tune.evolution.events import Observer, SearchStopped, ignore
 from llamea_tune.evolution.generations import search_in_generations
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.judge import Judge
-from llamea_tune.evolution.leaderboard import Leaderboard, make_leaderboard
+from llamea_tune.evolution.leaderboard import OWN_COMPUTE, Leaderboard, make_leaderboard
+from llamea_tune.evolution.lean import lean
 from llamea_tune.evolution.ledger import BudgetUsedUp, Ledger
 from llamea_tune.evolution.plan import Planner
 from llamea_tune.evolution.run_directory import RunDirectory
@@ -56,7 +57,7 @@ def evolve(
     ledger = ledger or Ledger(run, settings.budgets)
     judged = run.candidates()
     history = History(judged, run.confirmations())
-    selection = make_selection(settings.selection, settings.selection_options)
+    selection = lean(make_selection(settings.selection, settings.selection_options), settings.own_compute_ms)
     search = Search(
         run=run,
         settings=settings,
@@ -80,6 +81,7 @@ def evolve(
     )
     used_up = _search(search)
     leaderboard = make_leaderboard(history, scorer, settings, observe)
+    run.write_json(OWN_COMPUTE, leaderboard.own_compute())
     run.write_json("leaderboard.json", leaderboard.to_json())
     return replace(leaderboard, used_up=used_up, spent=ledger.spent())
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from llamea_tune.candidate import Candidate, Evaluation, Scored
 from llamea_tune.evolution.history import History
+from llamea_tune.own_compute import discount
 from llamea_tune.proposals.briefing import Attempt
 from llamea_tune.scoring import SpaceScale
 from llamea_tune.scoring.behaviour import paired_gain
@@ -23,13 +24,15 @@ _HEADING = re.compile(r"\s*(?:def|class)\s+(?P<name>\w+)")
 class Memory:
     """Remembers attempts as well: what is told of a candidate is worked out again only if something about it is new."""
 
-    def __init__(self, scales: Sequence[SpaceScale]) -> None:
+    def __init__(self, scales: Sequence[SpaceScale], aim_ms: float | None = None) -> None:
         """Remember nothing yet.
 
         Args:
             scales: Scale of each training space.
+            aim_ms: Own compute that the run aims at, in milliseconds; None where it does not count.
         """
         self._scales = scales
+        self._aim_ms = aim_ms
         self._known: dict[str, tuple[_Source, Attempt]] = {}
 
     def attempts(self, history: History) -> tuple[Attempt, ...]:
@@ -40,7 +43,7 @@ class Memory:
         key = source.entry.candidate.id
         known = self._known.get(key)
         if known is None or known[0] != source:
-            self._known[key] = known = (source, _attempt(source, self._scales))
+            self._known[key] = known = (source, _attempt(source, self._scales, self._aim_ms))
         return known[1]
 
 
@@ -64,10 +67,11 @@ def _source(entry: Scored, history: History) -> _Source:
     return _Source(entry, parent, tuple(map(history.first_evaluation, (entry.candidate.id, *known))))
 
 
-def _attempt(source: _Source, scales: Sequence[SpaceScale]) -> Attempt:
+def _attempt(source: _Source, scales: Sequence[SpaceScale], aim_ms: float | None) -> Attempt:
     entry, parent, first = source
     candidate, evaluation = entry.candidate, entry.evaluation
     gain = None if parent is None else paired_gain(scales, *(of.behaviour for of in first))
+    taken_off = [discount(of.own_compute_ms, aim_ms) for of in first]
     removed, added = _lines(parent, candidate) if parent is not None and candidate.code else ((), ())
     return Attempt(
         id=candidate.id,
@@ -81,6 +85,8 @@ def _attempt(source: _Source, scales: Sequence[SpaceScale]) -> Attempt:
         fitness=evaluation.fitness,
         gain=gain[0] if gain else None,
         gain_interval=gain[1] if gain else None,
+        own_compute_ms=None if aim_ms is None else evaluation.own_compute_ms,
+        lighter=taken_off[-1] - taken_off[0],
         changed=_changed(candidate, removed, added),
         removed=_telling(removed, added),
         added=_telling(added, removed),

@@ -13,6 +13,7 @@ import numpy as np
 from llamea_tune.candidate import Scored
 from llamea_tune.evolution.arms import choose_arm, make_arms
 from llamea_tune.evolution.history import History
+from llamea_tune.evolution.lean import at_worth
 from llamea_tune.evolution.novelty import Novelty
 from llamea_tune.evolution.selection import Selection, Situation
 from llamea_tune.evolution.settings import Settings
@@ -95,7 +96,8 @@ class Planner:
             and (broken or operator.name != "repair")
         }
         bandit = self.settings.operator_choice == "bandit"
-        arms = make_arms(possible, situation.judged if bandit else ())
+        judged = [at_worth(entry, self.settings.own_compute_ms) for entry in situation.judged]
+        arms = make_arms(possible, judged if bandit else ())
         operator = OPERATORS[choose_arm(arms, rng, bandit=bandit)]
         if operator.name == "repair":
             recent = broken[-RECENTLY_BROKEN:]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
 from llamea_tune.candidate import CandidateState, Evaluation, Scored
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.leaderboard import Leaderboard, Row, read_leaderboard
+from llamea_tune.evolution.lean import by_worth
 from llamea_tune.evolution.run_directory import RunDirectory
-from llamea_tune.evolution.selection import by_fitness
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import ExportError
 from llamea_tune.exporting import ExportRequest, RecordedScore, SpaceReference
@@ -45,7 +45,7 @@ def export_request(
     settings = Settings.from_json(header["settings"])
     history = History(run.candidates(), run.confirmations())
     board = read_leaderboard(run)
-    chosen = _choose(history, board, candidate_id, run)
+    chosen = _choose(by_worth(history.scored(), settings.own_compute_ms), history, board, candidate_id, run)
     row = next((row for row in board.rows if row.candidate == chosen.candidate.id), None) if board else None
     mean, scores = _scores(row, board, chosen.evaluation)
     return ExportRequest(
@@ -69,12 +69,13 @@ def _known_beforehand(settings: Settings) -> str:
     return f"Trained knowing beforehand: {names}." if names else ""
 
 
-def _choose(history: History, board: Leaderboard | None, candidate_id: str | None, run: RunDirectory) -> Scored:
+def _choose(
+    best: Sequence[Scored], history: History, board: Leaderboard | None, candidate_id: str | None, run: RunDirectory
+) -> Scored:
     if candidate_id is None:
         if board and board.winner:
             candidate_id = board.winner.candidate
         else:
-            best = by_fitness(history.scored())
             if not best:
                 raise ExportError(f"{run.path} has no candidate with a score; resume it first.")
             return best[0]

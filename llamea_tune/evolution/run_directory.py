@@ -8,6 +8,7 @@ candidates/         the code of every candidate
 references.json     how named strategies do on the spaces, where prompts show it
 studies/            the studies of hyperparameters, where any were tuned
 leaderboard.json    the outcome, once there is one
+own_compute.json    own compute of who is on it
 clock.json          how long the run has taken
 lock                held by the process that works on the run
 """

@@ -136,7 +136,9 @@ class Search:
         survivors = self.selection.survivors(scored, self.settings.parents)
         weakest = history.first_evaluation(survivors[-1].candidate.id)
         scores = kept_run_scores(self.scales, weakest.behaviour)
-        return Race(scores) if len(survivors) == self.settings.parents and scores else None
+        if len(survivors) < self.settings.parents or not scores:
+            return None
+        return Race(scores, own_compute_ms=weakest.own_compute_ms, aim_ms=self.settings.own_compute_ms)
 
     def _spend(self, runs: int) -> None:
         self.ledger.add_runs(runs)

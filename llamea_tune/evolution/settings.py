@@ -68,6 +68,8 @@ class Settings:
         reference_strategies: Named strategies whose scores over time are shown beside those of a parent.
         hpo_trials: Trials to tune the hyperparameters of a surviving candidate with; 0 to tune none.
         hpo_runs: Runs that tuning may take in the whole run, confirmations included.
+        own_compute_ms: Own compute per measurement, in milliseconds, above which selection discounts the fitness of a
+            candidate; None to select by fitness alone.
         limits: What one run of a candidate may use.
         prior: What strategies are told of the spaces beforehand: names of priors, or files; none for nothing.
     """
@@ -103,6 +105,7 @@ class Settings:
     reference_strategies: tuple[str, ...] = ("pso", "genetic_algorithm")
     hpo_trials: int = 0
     hpo_runs: int = 2000
+    own_compute_ms: float | None = None
     limits: Limits = field(default_factory=Limits)
     prior: tuple[str, ...] = ()
 
@@ -135,6 +138,7 @@ class Settings:
                 f"context_tokens is {self.context_tokens}; it must be at least 1.", fields=("context_tokens",)
             )
         _check_llm(self.llm)
+        _check_own_compute(self.own_compute_ms)
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"seed is {self.seed}; it must lie between 0 and 4294967295.", fields=("seed",))
         for name, choices in _CHOICES.items():
@@ -194,6 +198,12 @@ class Settings:
             return cls(**values)
         except TypeError as err:
             raise SettingsError(f"a setting of the run is of a wrong type ({err}); restore its run.json.") from err
+
+
+def _check_own_compute(aim_ms: float | None) -> None:
+    if aim_ms is not None and not 0.0 < aim_ms < float("inf"):
+        message = f"own_compute_ms is {aim_ms:g}; it must be a number of milliseconds above 0, such as 1."
+        raise SettingsError(message, fields=("own_compute_ms",))
 
 
 def _check_llm(options: LLMOptions) -> None:

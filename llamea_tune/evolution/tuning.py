@@ -8,6 +8,7 @@ from llamea_tune.candidate import Candidate, CandidateState
 from llamea_tune.evolution.events import CandidateTuned, Observer, RunsDone
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.judge import Judge
+from llamea_tune.evolution.lean import worth
 from llamea_tune.evolution.ledger import Ledger
 from llamea_tune.evolution.plan import generation_sizes
 from llamea_tune.evolution.run_directory import RunDirectory
@@ -94,8 +95,9 @@ def _confirm(
         return Tuning(key, {}, None, None, found.trials, found.runs, 0)
     candidate = next(entry for entry in fresh if entry.id == key)
     evaluation = judge.confirm(candidate.with_hyperparameters(found.values), settings.confirm_repeats)
-    before = history[key].evaluation.fitness
-    gain = None if evaluation.fitness is None or before is None else evaluation.fitness - before
-    better = evaluation.state is CandidateState.SCORED and gain is not None and gain > 0.0
+    before = history[key].evaluation
+    gain = None if evaluation.fitness is None or before.fitness is None else evaluation.fitness - before.fitness
+    old, new = (worth(of, settings.own_compute_ms) for of in (before, evaluation))
+    better = evaluation.state is CandidateState.SCORED and old is not None and new is not None and new > old
     kept = found.values if better else {}
     return Tuning(key, kept, evaluation if better else None, gain, found.trials, found.runs, confirm_runs)

@@ -24,6 +24,8 @@ class Attempt:
         fitness: Its fitness, None where it has none.
         gain: How much better it scored than its first parent on the same seeds; None where that cannot be said.
         gain_interval: 95 % interval of the gain.
+        own_compute_ms: Its own compute per measurement, in milliseconds; None where it does not count in the run.
+        lighter: Fitness that own compute takes off it less than off its first parent.
         changed: Which parts of its first parent's code it changed, and by how many lines.
         removed: Lines of its first parent's code that it did away with, the longest ones.
         added: Lines that it brought in their place, the longest ones.
@@ -40,6 +42,8 @@ class Attempt:
     fitness: float | None = None
     gain: float | None = None
     gain_interval: tuple[float, float] | None = None
+    own_compute_ms: float | None = None
+    lighter: float = 0.0
     changed: str = ""
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
@@ -53,11 +57,13 @@ class Facts:
         scored: From where to where in a run's budget scores are taken, as shares of it, by space.
         limit_s: Seconds of own compute after which a run is ended.
         tuned: Whether hyperparameters of survivors are tuned in the run.
+        own_compute_ms: Own compute per measurement that is aimed at, in milliseconds; None where it does not count.
     """
 
     scored: Mapping[str, tuple[float, float]]
     limit_s: float
     tuned: bool
+    own_compute_ms: float | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,11 @@ class Briefing:
     siblings: tuple[str, ...] = ()
     space_names: Mapping[str, str] = field(default_factory=dict)
     context_tokens: int | None = None
+
+    @property
+    def own_compute_ms(self) -> float | None:
+        """Own compute per measurement that is aimed at, in milliseconds; None where it does not count."""
+        return None if self.facts is None else self.facts.own_compute_ms
 
     def called(self, space: str) -> str:
         """What a prompt calls a space."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-from llamea_tune.candidate import Behaviour, Scored
+from llamea_tune.candidate import Behaviour, Evaluation, Scored
+from llamea_tune.own_compute import discount
 from llamea_tune.proposals.briefing import Briefing
 from llamea_tune.proposals.evidence import Loss, losses
 
@@ -26,7 +27,7 @@ def directions(operator: str, parents: Sequence[Scored], briefing: Briefing) -> 
     if operator in ("initial", "diversify"):
         return [f"Take this as the main mechanism: {kind}" for kind in kinds()]
     if operator == "mutate":
-        return _weaknesses(parents[0].evaluation.behaviour, briefing)
+        return _weaknesses(parents[0].evaluation, briefing)
     if operator == "crossover":
         return _strengths(parents, briefing)
     return list(_lines(f"{operator}_directions.md")) if operator == "simplify" else []
@@ -43,14 +44,37 @@ def _lines(name: str) -> tuple[str, ...]:
     return tuple(line.removeprefix("- ").strip() for line in text.splitlines() if line.startswith("- "))
 
 
-def _weaknesses(behaviour: Mapping[str, Behaviour], briefing: Briefing) -> list[str]:
+def _weaknesses(evaluation: Evaluation, briefing: Briefing) -> list[str]:
+    behaviour = evaluation.behaviour
     found = [
-        f"Attend to {briefing.called(loss.space)}, {_when(loss)}: the score is {loss.score:.2f} there, which costs "
-        f"{loss.fitness:.3f} of the fitness. Find what in the code causes that, and change it without loss elsewhere."
+        (
+            loss.fitness,
+            f"Attend to {briefing.called(loss.space)}, {_when(loss)}: the score is {loss.score:.2f} there, which costs "
+            f"{loss.fitness:.3f} of the fitness. Find what in the code causes that, and change it without loss elsewhere.",
+        )
         for loss in losses(behaviour)[:_MOST_LOSSES]
         if loss.fitness > _SMALL
     ]
-    return found + [text for space, of in behaviour.items() for text in _wastes(briefing.called(space), of)]
+    found = sorted([*found, *_heaviness(evaluation, briefing)], key=lambda weakness: -weakness[0])
+    return [text for _, text in found] + [
+        text for space, of in behaviour.items() for text in _wastes(briefing.called(space), of)
+    ]
+
+
+def _heaviness(evaluation: Evaluation, briefing: Briefing) -> list[tuple[float, str]]:
+    """Own compute above what the run aims at, and what it takes off the fitness."""
+    own_ms, aim_ms = evaluation.own_compute_ms, briefing.own_compute_ms
+    taken_off = discount(own_ms, aim_ms)
+    if taken_off <= _SMALL:
+        return []
+    by_space = {space: of.own_compute_ms or 0.0 for space, of in evaluation.behaviour.items()}
+    heaviest = max(by_space, key=lambda space: by_space[space], default=None)
+    most = "" if heaviest is None else f", and {by_space[heaviest]:.2g} ms on {briefing.called(heaviest)}"
+    text = (
+        f"Attend to own compute: it takes {own_ms:.2g} ms for each measurement{most}, where {aim_ms:g} ms is aimed at, which "
+        f"takes {taken_off:.3f} off. Find what in the code takes that time, and do less of it without loss of score."
+    )
+    return [(taken_off, text)]
 
 
 def _when(loss: Loss) -> str:
@@ -59,7 +83,7 @@ def _when(loss: Loss) -> str:
 
 
 def _wastes(space: str, of: Behaviour) -> list[str]:
-    """Requests that teach nothing; own compute is left out, since no two runs agree on it."""
+    """Requests that teach nothing."""
     if of.repeated + of.invalid <= _WASTE * of.measured:
         return []
     return [

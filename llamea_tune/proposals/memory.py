@@ -65,6 +65,8 @@ def outcome(attempt: Attempt) -> str:
         reason = _shortened(attempt.reason, _LONGEST_REASON)
         return f"no score: {STATES[attempt.state]}" + (f" ({reason})." if reason else ".")
     text = f"fitness {attempt.fitness:.3f}"
+    if attempt.own_compute_ms is not None:
+        text += f" with {attempt.own_compute_ms:.2g} ms of own compute"
     if attempt.gain is None or attempt.gain_interval is None:
         return text + "."
     low, high = attempt.gain_interval
@@ -133,7 +135,7 @@ def _told(attempt: Attempt, lines: bool) -> str:
 
 
 def _did_not_help(attempt: Attempt) -> bool:
-    return attempt.fitness is None or (attempt.gain is not None and attempt.gain <= 0.0)
+    return attempt.fitness is None or (attempt.gain is not None and attempt.gain + attempt.lighter <= 0.0)
 
 
 def _quoted(lines: Sequence[str]) -> str:

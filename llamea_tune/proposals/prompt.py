@@ -13,6 +13,7 @@ from string import Template
 from llamea_tune.candidate import Scored
 from llamea_tune.candidate_code import prompt_sentences
 from llamea_tune.llm.language_model import RETRY, Prompt
+from llamea_tune.own_compute import DISCOUNT_PER_DOUBLING
 from llamea_tune.proposals.briefing import Briefing, Facts
 from llamea_tune.proposals.context import VITAL, Section, estimated_tokens, pack
 from llamea_tune.proposals.evidence import table
@@ -49,7 +50,7 @@ def render_prompt(task: ProposalTask) -> Prompt:
         raise ValueError(f"operator {task.operator!r} is none of {', '.join(OPERATORS)}")
     if len(task.parents) != operator.n_parents:
         raise ValueError(f"{operator.name} takes {operator.n_parents} parents, got {len(task.parents)}")
-    system = system_prompt()
+    system = system_prompt(task.briefing.own_compute_ms)
     sections = [*task_sections(task, operator), answer_section(operator)]
     user = pack(sections, tokens_left(task.briefing, system, RETRY_TOKENS))
     return Prompt(task.key, system, user, operator.temperature, seed=task.seed)
@@ -91,14 +92,18 @@ def tokens_left(briefing: Briefing, system: str, reserved: int = 0) -> int | Non
     return briefing.context_tokens - estimated_tokens(system) - reserved
 
 
-def system_prompt() -> str:
-    """The system prompt: the same for every task, so that servers can cache it."""
-    return fill("system.md", contract=contract())
+def system_prompt(own_compute_ms: float | None = None) -> str:
+    """The system prompt: the same for every task of a run, so that servers can cache it.
+
+    Args:
+        own_compute_ms: Own compute that the run aims at for each measurement, in milliseconds.
+    """
+    return fill("system.md", contract=contract(own_compute_ms))
 
 
-def contract() -> str:
-    """The contract of candidate code."""
-    return fill("contract.md", **prompt_sentences())
+def contract(own_compute_ms: float | None = None) -> str:
+    """The contract of candidate code; see `system_prompt`."""
+    return fill("contract.md", **prompt_sentences(own_compute_ms))
 
 
 def task_sections(task: ProposalTask, operator: Operator) -> list[Section]:
@@ -134,6 +139,8 @@ def _facts(facts: Facts | None, briefing: Briefing) -> str:
         rows.append([briefing.called(space), f"{100 * first:.1f} %", f"{100 * last:.0f} %", *paid])
     head = ["space", "scored from", "to", *(f"measurements that {label} paid for" for label in briefing.references)]
     text = fill("facts.md", limit_s=f"{facts.limit_s:g}", tuning=_TUNED if facts.tuned else _NOT_TUNED)
+    if facts.own_compute_ms is not None:
+        text += "\n" + fill("lean.md", aim_ms=f"{facts.own_compute_ms:g}", lost=f"{DISCOUNT_PER_DOUBLING:g}")
     return f"# What holds in this run\n\n{text}\n\n{table(head, rows)}"
 
 

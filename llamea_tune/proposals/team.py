@@ -81,7 +81,7 @@ def render_plan(task: ProposalTask) -> Prompt:
     Raises:
         PromptTooLongError: It does not fit into the context window, however short.
     """
-    system = f"{read_prompt('planner.md')}\n\n{contract()}"
+    system = f"{read_prompt('planner.md')}\n\n{contract(task.briefing.own_compute_ms)}"
     form = read_prompt("answer_plan.md" if _code(task) else "answer_plan_new.md")
     sections = [*task_sections(task, OPERATORS[task.operator]), Section((f"# Answer format\n\n{form}",))]
     user = pack(sections, tokens_left(task.briefing, system))
@@ -94,7 +94,7 @@ def render_code(task: ProposalTask, plan: Plan) -> Prompt:
     Raises:
         PromptTooLongError: It does not fit into the context window, however short.
     """
-    system = system_prompt()
+    system = system_prompt(task.briefing.own_compute_ms)
     steps = "\n".join(f"{number}. {step}" for number, step in enumerate(plan.steps, start=1))
     told = "\n\n".join(filter(None, (plan.prose, steps))) or "The planner left no plan: do as the task says."
     parents = [parent.candidate for parent in task.parents]

@@ -10,6 +10,7 @@ from llamea_tune.candidate import Scored
 from llamea_tune.evolution.leaderboard import Leaderboard, Row
 from llamea_tune.report import html
 from llamea_tune.report.drawing import figure_bytes
+from llamea_tune.report.own_compute import own_compute_cells, own_compute_notes
 from llamea_tune.report.run_plot import run_figure
 from llamea_tune.report.run_summary import RunSummary
 from llamea_tune.wording import counted
@@ -59,8 +60,15 @@ def _leaderboard(board: Leaderboard) -> Iterator[str]:
     yield html.heading("Leaderboard")
     told = "per space on seeds that nothing was selected on; 0 = random search, 1 = optimum at once."
     yield html.paragraph(f"{counted(board.repeats, 'run')} {told}", note=True)
-    rows = [[row.label, _score(row.mean), _interval(row), *_on_spaces(row, spaces)] for row in board.rows]
-    yield html.table(["strategy", "score", "95 % interval", *spaces], rows, numbers=1, best=best)
+    for note in own_compute_notes(board):
+        yield html.paragraph(f"{note[0].upper()}{note[1:]}.", note=True)
+    own = own_compute_cells(board)
+    rows = [
+        [row.label, _score(row.mean), _interval(row), *own[number : number + 1], *_on_spaces(row, spaces)]
+        for number, row in enumerate(board.rows)
+    ]
+    headings = ["strategy", "score", "95 % interval", *(["own ms"] if own else []), *spaces]
+    yield html.table(headings, rows, numbers=1, best=best)
 
 
 def _best(best: Scored) -> Iterator[str]:

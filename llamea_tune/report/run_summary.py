@@ -11,9 +11,9 @@ from llamea_tune.candidate import CandidateState, Scored
 from llamea_tune.evolution.budgets import Spent
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.leaderboard import Leaderboard, read_leaderboard
+from llamea_tune.evolution.lean import by_worth
 from llamea_tune.evolution.ledger import Ledger
 from llamea_tune.evolution.run_directory import RunDirectory
-from llamea_tune.evolution.selection import by_fitness
 from llamea_tune.evolution.settings import Settings
 
 _LONGEST_REASON = 160
@@ -66,7 +66,7 @@ class RunSummary:
         header: What `run.json` holds: date, settings, spaces, versions.
         candidates: Every candidate, oldest first, with the fitness that it was first given.
         latest: The same with the fitness on fresh seeds, where there is one.
-        best: The winner on the leaderboard, else the fittest; None if nothing was scored.
+        best: The winner on the leaderboard, else who is ahead in the search; None if nothing was scored.
         leaderboard: The outcome; None if the run has not come that far.
         operators: By operator, in order of first use.
         failures: By state and reason, most frequent first.
@@ -95,7 +95,7 @@ class RunSummary:
             "candidates": len(self.candidates),
             "scored": sum(entry.evaluation.fitness is not None for entry in self.latest),
             "best": None if self.best is None else _best_json(self.best),
-            "leaderboard": None if self.leaderboard is None else self.leaderboard.to_json(),
+            "leaderboard": None if self.leaderboard is None else self.leaderboard.to_json(timings=True),
             "operators": [asdict(operator) for operator in self.operators],
             "failures": [asdict(failure) for failure in self.failures],
             "llm": None if self.llm is None else asdict(self.llm),
@@ -112,14 +112,15 @@ def summarise_run(run: RunDirectory) -> RunSummary:
     judged = run.candidates()
     history = History(judged, run.confirmations())
     board = read_leaderboard(run)
-    spent = Ledger(run, Settings.from_json(run.header()["settings"]).budgets).spent()
+    settings = Settings.from_json(run.header()["settings"])
+    spent = Ledger(run, settings.budgets).spent()
     latest = history.all()
     return RunSummary(
         path=str(run.path),
         header=run.header(),
         candidates=History(judged).all(),
         latest=latest,
-        best=_best(history, board),
+        best=_best(history, board, settings),
         leaderboard=board,
         operators=_operators(latest),
         failures=_failures(latest),
@@ -128,9 +129,9 @@ def summarise_run(run: RunDirectory) -> RunSummary:
     )
 
 
-def _best(history: History, board: Leaderboard | None) -> Scored | None:
+def _best(history: History, board: Leaderboard | None, settings: Settings) -> Scored | None:
     winner = board.winner if board is not None else None
-    ranked = by_fitness(history.scored())
+    ranked = by_worth(history.scored(), settings.own_compute_ms)
     if winner is not None:
         return next((entry for entry in history.all() if entry.candidate.id == winner.candidate), None)
     return ranked[0] if ranked else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from llamea_tune.own_compute import discount
+
 FEWEST_RUNS = 4
 """The test is not made on fewer runs."""
 
@@ -34,16 +36,26 @@ class Race:
         against: Scores of single runs of the other by the name of the space, repeat by repeat.
         first: Repeats on each space before the first look; there is another one after as many again, and so on.
         p_threshold: Largest p-value with which a contender is behind.
+        own_compute_ms: Own compute of the other per measurement, in milliseconds, where that counts.
+        aim_ms: Own compute above which scores are discounted; None for none.
     """
 
     against: Mapping[str, Sequence[float]]
     first: int = 2
     p_threshold: float = 0.05
+    own_compute_ms: float | None = None
+    aim_ms: float | None = None
 
-    def is_lost(self, run_scores: Mapping[str, Sequence[float]]) -> bool:
-        """Whether a contender with these scores of single runs is clearly behind, in the runs that both have."""
+    def is_lost(self, run_scores: Mapping[str, Sequence[float]], own_compute_ms: float | None = None) -> bool:
+        """Whether a contender is clearly behind, in the runs that both have.
+
+        Args:
+            run_scores: Its scores of single runs, as in `against`.
+            own_compute_ms: Its own compute in them.
+        """
+        lighter = discount(own_compute_ms, self.aim_ms) - discount(self.own_compute_ms, self.aim_ms)  # the other is
         differences = [
-            theirs - own
+            theirs - own + lighter
             for name, scores in run_scores.items()
             for own, theirs in zip(scores, self.against.get(name, ()), strict=False)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -59,3 +60,10 @@ class Scorecard:
     runs: int = 0
     raced_out: bool = False
     behaviour: Mapping[str, Behaviour] = field(default_factory=dict)
+
+    @property
+    def own_compute_ms(self) -> float | None:
+        """Own compute per paid measurement in milliseconds, over all spaces in which it was measured; None if in none."""
+        measured = [entry for entry in self.spaces.values() if not math.isnan(entry.own_compute_ms)]
+        paid = sum(entry.counts.paid for entry in measured)
+        return sum(entry.own_compute_ms * entry.counts.paid for entry in measured) / max(paid, 1) if measured else None

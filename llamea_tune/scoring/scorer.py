@@ -11,7 +11,7 @@ from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import Contender, Executor, Run, each_until_failure
 from llamea_tune.runners.meter import RunBudget
 from llamea_tune.runners.trace import RunResult, to_first_failure
-from llamea_tune.scoring.aggregate import scorecard
+from llamea_tune.scoring.aggregate import own_compute_ms, scorecard
 from llamea_tune.scoring.behaviour import behaviours, kept_run_scores
 from llamea_tune.scoring.racing import Race
 from llamea_tune.scoring.score import SpaceScale, space_scale
@@ -106,7 +106,9 @@ class Scorer:
             failed = any(not run.state.scorable for results in made.values() for run in results)
             behaviour = behaviours(self.spaces, self.scales, runs)
             done = until
-            lost = race is not None and done < n_repeats and race.is_lost(kept_run_scores(self.scales, behaviour))
+            if race is not None and done < n_repeats:
+                own_ms = own_compute_ms([run for results in runs.values() for run in results])
+                lost = race.is_lost(kept_run_scores(self.scales, behaviour), own_ms)
         card = scorecard(contender.label, self.scales, runs, seed=self.seed)
         return replace(card, runs=sum(map(len, runs.values())), raced_out=lost, behaviour=behaviour)
 
