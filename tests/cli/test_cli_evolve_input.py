@@ -66,6 +66,8 @@ def test_a_bad_space_is_named_and_no_run_directory_is_made(content, words, tmp_p
         (["--max-candidates", "0"], ["--max-candidates"]),
         (["--baseline", "grid"], ["--baseline"]),
         (["--timeout", "nan"], ["--timeout is nan"]),
+        (["--own-compute-limit", "0"], ["--own-compute-limit is 0", "milliseconds"]),
+        (["--own-compute-limit", "nan"], ["--own-compute-limit is nan", "milliseconds"]),
         (["--llm-timeout", "60"], ["offline", "timeout_s"]),
         (["--proposer", "handoff:prompts", "--llm-max-retries", "3"], ["handoff", "max_retries"]),
         (["--llm-parameter", "max_tokens"], ["--llm-parameter is 'max_tokens'", "max_tokens=8000"]),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,10 +36,11 @@ class LuckyScorer:
         luck = np.random.default_rng([*digest, *stage.encode()]).normal(0.0, 0.3)
         score = float(quality + luck)
         name = self.scales[0].space
-        spaces = {name: SpaceScore(name, score, (score, score), repeats, 1.0, RequestCounts())}
+        own_ms = float(2.0 ** np.random.default_rng([*digest, *stage.encode(), 1]).uniform(-3.0, 8.0))
+        spaces = {name: SpaceScore(name, score, (score, score), repeats, own_ms, RequestCounts(paid=10))}
         ranks = tuple((max(0.0, 2.0 - score - 0.01 * number),) * 20 for number in range(6))
         behaviour = {name: Behaviour((score,) * 10, ranks, 5.0, 0.0, 0.0, 0.0, 0.5, 1.0, 1.0, 0.5, None)}
-        lost = race is not None and race.is_lost(kept_run_scores(self.scales, behaviour))
+        lost = race is not None and race.is_lost(kept_run_scores(self.scales, behaviour), own_ms)
         return Scorecard(
             contender.label, score, (score, score), spaces, runs=repeats, raced_out=lost, behaviour=behaviour
         )
@@ -86,6 +88,20 @@ def test_whatever_line_it_was_interrupted_after(selection, steady_state, go_on, 
     assert (b'"raced_out": true' in log) == (selection != "map-elites")  # of which there is but one cell here
     every = 1 if selection == "plus" else 9  # the others need not be cut at each and every line
     for cut in range(0, len(lines), every):
+        run = RunDirectory.create(tmp_path / f"cut_{cut}", {})
+        (run.path / "candidates.jsonl").write_bytes(b"".join(lines[:cut]))
+        assert go_on(run, settings) == log, f"interrupted after line {cut}"
+
+
+@pytest.mark.parametrize("steady_state", [False, True], ids=["generations", "steady state"])
+def test_so_does_a_run_that_aims_at_lean_candidates(steady_state, go_on, tmp_path):
+    settings = Settings(
+        seed=2, steady_state=steady_state, operator_choice="bandit", racing=True, own_compute_ms=0.25, **SETTINGS
+    )
+    log = go_on(RunDirectory.create(tmp_path / "whole", {}), settings)
+    assert go_on(RunDirectory.create(tmp_path / "heavy", {}), replace(settings, own_compute_ms=None)) != log
+    lines = log.splitlines(keepends=True)
+    for cut in range(0, len(lines), 3):
         run = RunDirectory.create(tmp_path / f"cut_{cut}", {})
         (run.path / "candidates.jsonl").write_bytes(b"".join(lines[:cut]))
         assert go_on(run, settings) == log, f"interrupted after line {cut}"
