@@ -153,14 +153,24 @@ def read_leaderboard(run: RunDirectory) -> Leaderboard | None:
     """
     if not run.has("leaderboard.json"):
         return None
-    own_compute = run.read_json(OWN_COMPUTE) if run.has(OWN_COMPUTE) else {}
+    own_compute = _own_compute(run)
     try:
-        own_compute = {label: float(own_ms) for label, own_ms in own_compute.items()}
         board = Leaderboard.from_json(run.read_json("leaderboard.json"), own_compute)
-    except (AttributeError, KeyError, TypeError, ValueError) as err:
+    except (KeyError, TypeError, ValueError) as err:
         path = run.path / "leaderboard.json"
         raise RunDirectoryError(f"{path} holds no leaderboard; remove it, and resume the run to make it anew.") from err
     return board if board.n_candidates == len(run.candidates()) else None
+
+
+def _own_compute(run: RunDirectory) -> dict[str, float]:
+    """Own compute by label; nothing where an earlier version did not keep it."""
+    if not run.has(OWN_COMPUTE):
+        return {}
+    try:
+        return {label: float(own_ms) for label, own_ms in run.read_json(OWN_COMPUTE).items()}
+    except (AttributeError, TypeError, ValueError) as err:
+        path = run.path / OWN_COMPUTE
+        raise RunDirectoryError(f"{path} holds no own compute by label; remove it, and none is shown.") from err
 
 
 def _runs(entry: Contender, scorer: Scorer, repeats: int, observe: Observer) -> dict[str, list[RunResult]]:

@@ -175,6 +175,15 @@ def test_a_corrupt_leaderboard_is_named(run, content):
         read_leaderboard(run)
 
 
+@pytest.mark.parametrize("content", ["[]", '{"0003 Climber": "fast"}'])
+def test_corrupt_timings_of_a_leaderboard_are_named(run, content):
+    run.write_json("leaderboard.json", Leaderboard((), 1, 0).to_json())
+    assert read_leaderboard(run).own_compute() == {}
+    (run.path / "own_compute.json").write_text(content)
+    with pytest.raises(RunDirectoryError, match=r"own_compute\.json holds no own compute"):
+        read_leaderboard(run)
+
+
 def test_names_of_earlier_versions_are_read() -> None:
     earlier = {"rivals": ["pso"], "finalists": 2}
     assert Settings.from_json(earlier) == Settings(final_strategies=("pso",), final_candidates=2)

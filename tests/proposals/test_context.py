@@ -113,6 +113,19 @@ def test_directions_name_the_weaknesses_costliest_first():
     assert directions("repair", (), Briefing()) == []
 
 
+def test_own_compute_is_a_weakness_where_it_is_aimed_at():
+    (parent,) = briefed().parents
+    heavy = replace(parent, evaluation=replace(parent.evaluation, own_compute_ms=64.0))
+    aiming = Briefing(facts=Facts({}, 60.0, tuned=False, own_compute_ms=1.0))
+    first, second, third, *_ = directions("mutate", (heavy,), aiming)
+    assert first.startswith("Attend to convolution/A, early")  # which costs 0.150
+    assert second.startswith("Attend to own compute: it takes 64 ms for each measurement, and 1.5 ms on convolution/A")
+    assert "where 1 ms is aimed at, which takes 0.120 off" in second
+    assert third.startswith("Attend to gemm/B, late")
+    for parents, briefing in (((parent,), aiming), ((heavy,), Briefing())):
+        assert not any("own compute" in direction for direction in directions("mutate", parents, briefing))
+
+
 def test_a_whole_prompt_has_all_sections_in_order():
     user = render_prompt(briefed()).user
     headings = [line for line in user.split("\n") if line.startswith("# ")]
