@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -119,7 +119,9 @@ class Leaderboard:
         return next((row for row in self.rows if row.candidate is not None and row.mean is not None), None)
 
 
-def make_leaderboard(history: History, scorer: Scorer, settings: Settings, observe: Observer) -> Leaderboard:
+def make_leaderboard(
+    history: History, scorer: Scorer, settings: Settings, observe: Observer, earlier: Leaderboard | None = None
+) -> Leaderboard:
     """Score the best candidates, and named strategies beside them, on seeds that none of them was selected on.
 
     Args:
@@ -127,6 +129,8 @@ def make_leaderboard(history: History, scorer: Scorer, settings: Settings, obser
         scorer: Scores on the training spaces.
         settings: How many candidates, which named strategies, how many repeats.
         observe: Told of the progress.
+        earlier: The one that there is, if there is one. Own compute is taken from there where a row comes out the same, so
+            that making it again changes nothing.
     """
     final_candidates = by_worth(history.scored(), settings.own_compute_ms)[: settings.final_candidates]
     entries: list[tuple[Contender, str | None]] = [
@@ -140,9 +144,25 @@ def make_leaderboard(history: History, scorer: Scorer, settings: Settings, obser
         scorecard(entry.label, scales, made, seed=scorer.seed) for (entry, _), made in zip(entries, runs, strict=True)
     ]
     rows = [_row(card, candidate) for card, (_, candidate) in zip(cards, entries, strict=True)]
+    if earlier is not None:
+        rows = _with_own_compute_of(earlier, rows)
     aim_ms = settings.own_compute_ms
     rows.sort(key=lambda row: (row.mean is None, discount(row.own_compute_ms, aim_ms) - (row.mean or 0.0), row.label))
     return Leaderboard(tuple(rows), settings.final_repeats, len(history), aim_ms=aim_ms)
+
+
+def _with_own_compute_of(earlier: Leaderboard, rows: Sequence[Row]) -> list[Row]:
+    """Rows with the own compute that they had before, where they are the same otherwise."""
+    before = {(row.label, row.mean): row.own_compute_ms for row in earlier.rows if row.own_compute_ms is not None}
+    return [replace(row, own_compute_ms=before.get((row.label, row.mean), row.own_compute_ms)) for row in rows]
+
+
+def leaderboard_before(run: RunDirectory) -> Leaderboard | None:
+    """The leaderboard that is to be made again; None also where it is corrupt, as that mends it."""
+    try:
+        return read_leaderboard(run)
+    except RunDirectoryError:
+        return None
 
 
 def read_leaderboard(run: RunDirectory) -> Leaderboard | None:

@@ -12,7 +12,7 @@ from llamea_tune.evolution.events import Observer, SearchStopped, ignore
 from llamea_tune.evolution.generations import search_in_generations
 from llamea_tune.evolution.history import History
 from llamea_tune.evolution.judge import Judge
-from llamea_tune.evolution.leaderboard import OWN_COMPUTE, Leaderboard, make_leaderboard
+from llamea_tune.evolution.leaderboard import OWN_COMPUTE, Leaderboard, leaderboard_before, make_leaderboard
 from llamea_tune.evolution.lean import lean
 from llamea_tune.evolution.ledger import BudgetUsedUp, Ledger
 from llamea_tune.evolution.plan import Planner
@@ -80,7 +80,7 @@ def evolve(
         tuner=tuner,
     )
     used_up = _search(search)
-    leaderboard = make_leaderboard(history, scorer, settings, observe)
+    leaderboard = make_leaderboard(history, scorer, settings, observe, leaderboard_before(run))
     run.write_json(OWN_COMPUTE, leaderboard.own_compute())
     run.write_json("leaderboard.json", leaderboard.to_json())
     return replace(leaderboard, used_up=used_up, spent=ledger.spent())

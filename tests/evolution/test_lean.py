@@ -148,6 +148,15 @@ def test_an_interrupted_run_goes_on_with_the_same_decisions(judged, aimed, tmp_p
     assert board.winner.candidate == aimed[2].winner.candidate
 
 
+def test_going_on_with_a_run_that_has_ended_changes_nothing(aimed):
+    run, _, board = aimed
+    names = ("candidates.jsonl", "leaderboard.json", "own_compute.json")
+    before = [(run / name).read_bytes() for name in names]
+    again = llamea_tune.resume(run, LLMProposer(Twins()), spaces=[space()], jobs=2)
+    assert [(run / name).read_bytes() for name in names] == before
+    assert again.own_compute() == board.own_compute()
+
+
 def test_own_compute_is_told_wherever_timings_may_be(aimed, unaimed):
     for run, _, board in (aimed, unaimed):
         assert all(row.own_compute_ms is not None for row in board.rows)
