@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,10 +15,15 @@ import llamea_tune
 from llamea_tune.candidate import Candidate, CandidateState, Evaluation, Scored
 from llamea_tune.cli.tables import print_leaderboard
 from llamea_tune.evolution.events import CandidateJudged
+from llamea_tune.evolution.history import History
 from llamea_tune.evolution.leaderboard import read_leaderboard
 from llamea_tune.evolution.lean import by_worth, lean
+from llamea_tune.evolution.ledger import Ledger
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.selection import SELECTIONS, Situation, by_fitness, make_selection
+from llamea_tune.evolution.settings import Settings
+from llamea_tune.evolution.tuning import tune_survivors
+from llamea_tune.hpo.in_loop import TunedCandidate
 from llamea_tune.llm import Completion
 from llamea_tune.own_compute import DISCOUNT_PER_DOUBLING, discount
 from llamea_tune.proposals import LLMProposer
@@ -220,3 +226,32 @@ def test_a_race_counts_own_compute_where_it_is_aimed_at():
     assert not Race(ahead, own_compute_ms=8.0, aim_ms=1.0).is_lost(behind, 1.0)
     assert Race(behind, own_compute_ms=1.0, aim_ms=1.0).is_lost(ahead, 8.0)
     assert Race(behind, own_compute_ms=1.0).is_lost(ahead, 8.0) is False
+
+
+@pytest.mark.parametrize(("aim_ms", "kept"), [(None, True), (1.0, False)])
+def test_tuned_values_are_kept_only_where_their_own_compute_is_worth_it(aim_ms, kept, tmp_path):
+    """Values with a little more score for eight times the own compute."""
+
+    class Tuner:
+        scorer = SimpleNamespace(spaces=[space()])
+
+        def tune_all(self, candidates, allowance, on_trial):
+            return [TunedCandidate(entry.id, {"n_initial": 7}, 0.71, 0.70, 4, 8) for entry in candidates]
+
+    class Judge:
+        def confirm(self, candidate, repeats):
+            return scored(0, 0.71, 8.0).evaluation
+
+        def know(self, candidate):
+            pass
+
+    run = RunDirectory.create(tmp_path / "run", {})
+    settings = Settings(own_compute_ms=aim_ms, parents=1, hpo_trials=4)
+    entry = scored(0, 0.70, 1.0)
+    history = History({"0000": entry})
+    ledger = Ledger(run, settings.budgets)
+    scheme = lean(make_selection("plus"), aim_ms)
+    tune_survivors(run, settings, history, scheme, Judge(), Tuner(), ledger, 0, lambda event: None)
+    (tuning,) = run.tunings().values()
+    assert tuning.gain == pytest.approx(0.01)
+    assert (history["0000"].candidate.hyperparameters == {"n_initial": 7}) == bool(tuning.hyperparameters) == kept
