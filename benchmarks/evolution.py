@@ -205,19 +205,21 @@ class Simulation:
         return float(self._rng(entry.id, 3).lognormal(np.log(60.0), 0.7))
 
     def _judge(self, entry: PlannedCandidate, race: Race | None) -> None:
+        self.worth[entry.id] = self.answer(entry)
+        task, ids = entry.task, tuple(parent.candidate.id for parent in entry.task.parents)
+        made = Candidate(
+            entry.id, "A", f"a{entry.id}", "", "simulated", task.operator, entry.generation, ids, llm=task.llm
+        )
+        self.history.add(Scored(made, self._evaluate(entry.id, self.settings.repeats, 1, race)))
+
+    def answer(self, entry: PlannedCandidate) -> float:
+        """What the simulated model's answer is worth; not a finite number where it fails."""
         rng = self._rng(entry.id, 0)
         parents = [self.worth[parent.candidate.id] for parent in entry.task.parents]
         known = [worth for worth in parents if np.isfinite(worth)]
         if rng.random() < self.pool.failures:
-            worth = float("nan")
-        elif not known:
-            worth = float(rng.choice(self.pool.first))
-        else:
-            worth = self._child_of(max(known), rng)
-        self.worth[entry.id] = worth
-        ids = tuple(parent.candidate.id for parent in entry.task.parents)
-        made = Candidate(entry.id, "A", f"a{entry.id}", "", "simulated", entry.task.operator, entry.generation, ids)
-        self.history.add(Scored(made, self._evaluate(entry.id, self.settings.repeats, 1, race)))
+            return float("nan")
+        return self._child_of(max(known), rng) if known else float(rng.choice(self.pool.first))
 
     def _child_of(self, parent: float, rng: np.random.Generator) -> float:
         """What a child of a parent of that worth is worth."""

@@ -62,6 +62,7 @@ class Candidate:
         hyperparameters: Tuned values to run it with in place of defaults.
         refused_ranges: A sentence on each range that was declared and makes no sense, fit to be shown to the proposer.
         direction: What the proposer was asked to attend to; empty for nothing.
+        llm: Which language model of a mix the plan chose to ask; empty where it chose none.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Candidate:
     hyperparameters: Mapping[str, HyperparameterValue] = field(default_factory=dict)
     refused_ranges: tuple[str, ...] = ()
     direction: str = ""
+    llm: str = ""
 
     def with_hyperparameters(self, values: Mapping[str, HyperparameterValue]) -> Candidate:
         """The candidate with other tuned values."""

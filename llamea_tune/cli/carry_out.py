@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -14,6 +15,7 @@ from llamea_tune.wording import counted
 if TYPE_CHECKING:
     from llamea_tune.evolution.events import Observer
     from llamea_tune.evolution.leaderboard import Leaderboard
+    from llamea_tune.evolution.model_summary import ModelSummary
     from llamea_tune.evolution.run_directory import RunDirectory
     from llamea_tune.evolution.settings import Settings
 
@@ -33,7 +35,7 @@ def carry_out_visibly(carry_out: Callable[[Observer], Leaderboard], *, quiet: bo
     """
     from llamea_tune.cli.costs import go_on_option, option_of, spending
     from llamea_tune.cli.progress import RunProgress
-    from llamea_tune.cli.tables import print_leaderboard, tuning_table
+    from llamea_tune.cli.tables import model_line, print_leaderboard, tuning_table
     from llamea_tune.evolution.budgets import Spent
     from llamea_tune.evolution.run_directory import RunDirectory
     from llamea_tune.exceptions import ProposerError
@@ -54,15 +56,17 @@ def carry_out_visibly(carry_out: Callable[[Observer], Leaderboard], *, quiet: bo
         raise ProposerError(f"{str(problem).removesuffix('.')}; llamea-tune resume {path} asks again") from problem
     assert board.run is not None
     run, settings, path = RunDirectory(board.run), progress.settings, shlex.quote(str(board.run))
+    models = _models(run, settings)
     if as_json:
-        print_json(_as_json(board, run, settings))
+        print_json(_as_json(board, run, settings, models))
     else:
         print_leaderboard(board)
         if settings.hpo_trials:
             out.print(tuning_table(run.tunings(), settings.hpo_runs))
         if not quiet:
+            told = "".join(f"{model_line(model)}\n" for model in models)
             asked = "" if board.spent is None else spending(board.spent)
-            err.print(f"{asked}took {duration(progress.elapsed_s)}; everything is in {path}", soft_wrap=True)
+            err.print(f"{told}{asked}took {duration(progress.elapsed_s)}; everything is in {path}", soft_wrap=True)
     if board.used_up is not None:
         stopped = f"stopped by {option_of(board.used_up)} after {counted(board.n_candidates, 'candidate')}"
         go_on = f"llamea-tune resume {path} {go_on_option(board.used_up, settings.budgets, board.spent or Spent())}"
@@ -79,13 +83,23 @@ def carry_out_visibly(carry_out: Callable[[Observer], Leaderboard], *, quiet: bo
     out.print(f"    llamea-tune export {path} --candidate {winner.candidate} --name my_strategy\n", soft_wrap=True)
 
 
-def _as_json(board: Leaderboard, run: RunDirectory, settings: Settings) -> dict[str, Any]:
-    """The outcome as JSON data: the leaderboard, what was spent, and what tuning did."""
+def _models(run: RunDirectory, settings: Settings) -> list[ModelSummary]:
+    from llamea_tune.evolution.history import History
+    from llamea_tune.evolution.model_summary import summarise_models
+
+    return summarise_models(settings, History(run.candidates(), run.confirmations()).all())
+
+
+def _as_json(
+    board: Leaderboard, run: RunDirectory, settings: Settings, models: Sequence[ModelSummary]
+) -> dict[str, Any]:
+    """The outcome as JSON data: the leaderboard, what was spent, what tuning did, what came of each language model."""
     tunings = run.tunings().values() if settings.hpo_trials else ()
     return {
         "run": str(run.path),
         **board.to_json(timings=True),
         **({"tuning": [tuning.summary() for tuning in tunings]} if settings.hpo_trials else {}),
+        **({"models": [asdict(model) for model in models]} if models else {}),
         "used_up": board.used_up,
         "spent": None if board.spent is None else board.spent.to_json(),
     }

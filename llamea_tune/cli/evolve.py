@@ -86,6 +86,12 @@ def evolve(
         Literal["weights", "bandit"],
         typer.Option(help="How mutation operators are chosen: by fixed weights, or by a bandit that learns."),
     ] = "weights",
+    model_choice: Annotated[
+        Literal["weights", "bandit"],
+        typer.Option(
+            help="How the models of a mix are chosen: by its weights, or by a bandit that starts there and learns."
+        ),
+    ] = "weights",
     novelty: Annotated[
         float | None,
         typer.Option(
@@ -189,6 +195,7 @@ def evolve(
         selection=selection,
         selection_options=selection_options(selection_option, epsilon),
         operator_choice=operator_choice,
+        model_choice=model_choice,
         novelty=novelty,
         steady_state=steady_state,
         racing=racing,

@@ -42,6 +42,7 @@ def report(
     as_json: options.AsJson = False,
 ) -> None:
     """Read the run's logs, write the page."""
+    from llamea_tune.cli.tables import model_line
     from llamea_tune.evolution.run_directory import RunDirectory
     from llamea_tune.report.files import check_targets, write_bytes
     from llamea_tune.report.run_page import run_page
@@ -58,6 +59,8 @@ def report(
     out.print(escape(str(target)), soft_wrap=True)
     if not quiet:
         err.print(escape(_in_short(summary)), soft_wrap=True)
+        for model in summary.models:
+            err.print(model_line(model), soft_wrap=True)
 
 
 def _in_short(summary: RunSummary) -> str:

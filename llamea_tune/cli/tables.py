@@ -1,4 +1,4 @@
-"""What a run of evolution shows: its leaderboard, and what tuning in its loop cost and gained."""
+"""What a run of evolution shows: its leaderboard, its language models, and what tuning in its loop cost and gained."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from rich.table import Table
 
 from llamea_tune.cli.console import escape, natural_width, out, print_table
 from llamea_tune.evolution.leaderboard import Leaderboard
+from llamea_tune.evolution.model_summary import ModelSummary
 from llamea_tune.evolution.tuning_record import Tuning
 from llamea_tune.report.own_compute import own_compute_cells, own_compute_notes
 from llamea_tune.wording import counted
@@ -45,6 +46,12 @@ def leaderboard_table(leaderboard: Leaderboard, *, per_space: bool = True) -> Ta
         scores = (f"{row.scores[name]:+.3f}" for name in spaces)
         table.add_row(escape(row.label), f"{row.mean:+.3f}", interval, *own_ms, *scores, style=style)
     return table
+
+
+def model_line(model: ModelSummary) -> str:
+    """One line for a language model of a mix."""
+    gain = "no gain known" if model.mean_gain is None else f"mean gain {model.mean_gain:+.3f}"
+    return f"{escape(model.llm)}: asked for {counted(model.asked, 'candidate')}, {model.usable} usable, {gain}"
 
 
 def tuning_line(tuning: Tuning) -> str:

@@ -1,13 +1,14 @@
-"""A bandit: which mutation operator to take next, from what each has brought so far."""
+"""A bandit: which mutation operator, or which language model, to take next, from what each has brought so far."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
-from llamea_tune.candidate import CandidateState, Scored
+from llamea_tune.candidate import Candidate, CandidateState, Scored
 
 PRIOR_PULLS = 4.0
 """How many pulls of experience the weights count for, on average over the arms."""
@@ -30,22 +31,25 @@ class Arm:
     wins: int = 0
 
 
-def make_arms(weights: Mapping[str, float], judged: Sequence[Scored]) -> tuple[Arm, ...]:
-    """Mutation operators with what was brought by each.
+def make_arms(
+    weights: Mapping[str, float], judged: Sequence[Scored], arm_of: Callable[[Candidate], str]
+) -> tuple[Arm, ...]:
+    """What can be chosen, with what was brought by each.
 
     Args:
-        weights: Weight of each operator by its name.
+        weights: Weight of each by its name.
         judged: Every judged candidate of the run; those without parents tell nothing.
+        arm_of: The name of what was chosen for a candidate, such as its operator.
     """
     fitness = {entry.candidate.id: entry.evaluation.fitness for entry in judged}
     pulls = dict.fromkeys(weights, 0)
     wins = dict.fromkeys(weights, 0)
     for entry in judged:
-        arm = entry.candidate.operator
+        arm = arm_of(entry.candidate)
         if arm in weights and entry.candidate.parents:
-            before = [known for key in entry.candidate.parents if (known := fitness.get(key)) is not None]
+            gained = gain(entry, fitness)
             pulls[arm] += 1
-            wins[arm] += _is_win(entry, before)
+            wins[arm] += gained is not None and gained > 0.0
     return tuple(Arm(name, weight, pulls[name], wins[name]) for name, weight in weights.items())
 
 
@@ -65,8 +69,19 @@ def choose_arm(arms: Sequence[Arm], rng: np.random.Generator, *, bandit: bool) -
     return arms[int(rng.choice(len(arms), p=weights / weights.sum()))].name
 
 
-def _is_win(entry: Scored, before: Sequence[float]) -> bool:
-    """Whether a candidate is better than all its parents; one that mends what had no score is."""
-    fitness = entry.evaluation.fitness
-    is_scored = entry.evaluation.state is CandidateState.SCORED and fitness is not None
-    return is_scored and fitness is not None and fitness > max(before, default=float("-inf"))
+def gain(entry: Scored, fitness: Mapping[str, float | None]) -> float | None:
+    """How much fitter a candidate is than the best of its parents.
+
+    Args:
+        entry: The candidate with its evaluation.
+        fitness: Fitness of all judged candidates by id, None for those without a score.
+
+    Returns:
+        The difference, infinite for what mends parents that had no score; None where the candidate itself has none.
+    """
+    own = entry.evaluation.fitness
+    if own is None or entry.evaluation.state is not CandidateState.SCORED:
+        return None
+    return own - max(
+        (known for key in entry.candidate.parents if (known := fitness.get(key)) is not None), default=-inf
+    )

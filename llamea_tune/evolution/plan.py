@@ -1,4 +1,4 @@
-"""Plan candidates: which operator makes each, from which parents.
+"""Plan candidates: which operator makes each, from which parents, and which language model is asked where that is learnt.
 
 A plan depends on the settings and on what it is given of the history alone, so that a resumed run plans the same.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from llamea_tune.evolution.novelty import Novelty
 from llamea_tune.evolution.selection import Selection, Situation
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.evolution.starting import START, starting_proposals
+from llamea_tune.llm.mixed import weights_of
 from llamea_tune.proposals.operators import OPERATORS, Operator
 from llamea_tune.proposals.proposal import Proposal, ProposalTask
 
@@ -69,11 +71,13 @@ class Planner:
                 continue
             generation, position = divmod(number, self.settings.offspring)
             rng = np.random.default_rng([self.settings.seed, generation, position])
-            operator, parents = self._choose(Situation(number, population, tuple(judged)), history.broken(), rng)
+            situation = Situation(number, population, tuple(judged))
+            operator, parents = self._choose(situation, history.broken(), rng)
             key = f"g{generation:03d}-{position:02d}-{operator.name}"
             parents = tuple(replace(parent, candidate=parent.candidate.with_tuned_defaults()) for parent in parents)
             seed = int(rng.integers(2**32))
-            task = ProposalTask(key, operator.name, parents, tuple(self.spaces), tried, seed, seen, novelty)
+            llm = self._choose_llm(situation, rng)  # last, so that it changes nothing else in the plan
+            task = ProposalTask(key, operator.name, parents, tuple(self.spaces), tried, seed, seen, novelty, llm=llm)
             planned.append(PlannedCandidate(candidate_id(number), generation, task))
         return planned
 
@@ -96,13 +100,23 @@ class Planner:
             and (broken or operator.name != "repair")
         }
         bandit = self.settings.operator_choice == "bandit"
-        judged = [at_worth(entry, self.settings.own_compute_ms) for entry in situation.judged]
-        arms = make_arms(possible, judged if bandit else ())
+        arms = make_arms(possible, self._rewarded(situation) if bandit else (), attrgetter("operator"))
         operator = OPERATORS[choose_arm(arms, rng, bandit=bandit)]
         if operator.name == "repair":
             recent = broken[-RECENTLY_BROKEN:]
             return operator, (recent[int(rng.integers(len(recent)))],)
         return operator, self.selection.parents(situation, operator.n_parents, rng)
+
+    def _choose_llm(self, situation: Situation, rng: np.random.Generator) -> str:
+        """Choose which language model of the mix is asked; empty where the mix is to draw."""
+        if self.settings.model_choice != "bandit":
+            return ""
+        arms = make_arms(weights_of(self.settings.proposer), self._rewarded(situation), attrgetter("llm"))
+        return choose_arm(arms, rng, bandit=True)
+
+    def _rewarded(self, situation: Situation) -> list[Scored]:
+        """What a bandit learns from: all that was judged, by what selection goes by."""
+        return [at_worth(entry, self.settings.own_compute_ms) for entry in situation.judged]
 
 
 def candidate_id(number: int) -> str:

@@ -12,7 +12,7 @@ from llamea_tune.evolution.recorded_llm import RecordedLLM
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.exceptions import SettingsError
-from llamea_tune.llm.mixed import ByRole, parts
+from llamea_tune.llm.mixed import ByRole, weights_of
 from llamea_tune.llm.prices import price_of
 from llamea_tune.llm.registry import make_llm
 from llamea_tune.proposals import OFFLINE, LLMProposer, Proposer, make_proposer
@@ -97,7 +97,7 @@ def check_budgets(settings: Settings, *, own: bool) -> None:
             f"budgets.{limited[0]} is for language models, and {proposer!r} asks none that we count; leave it out."
         )
         raise SettingsError(message, fields=(f"budgets.{limited[0]}",))
-    llms = [llm for spec in (proposer, *settings.llm_by_role().values()) for llm in parts(spec)] if limited else []
+    llms = [llm for spec in (proposer, *settings.llm_by_role().values()) for llm in weights_of(spec)] if limited else []
     of_tokens = [name for name in limited if name in OF_TOKENS]
     if of_tokens and any(llm.partition(":")[0] == "handoff" for llm in llms):
         message = f"budgets.{of_tokens[0]} needs to know how many tokens there are, which 'handoff' does not tell; leave it out."

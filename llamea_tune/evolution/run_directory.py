@@ -122,9 +122,14 @@ class RunDirectory:
         """Log the tuning of a generation's survivors."""
         self._candidates.append({"kind": "tuned", "candidates": [asdict(tuning) for tuning in tunings]})
 
-    def record_plan(self, candidate_id: str) -> None:
-        """Log that a candidate was planned, from what the log holds before that line."""
-        self._candidates.append({"kind": "planned", "id": candidate_id})
+    def record_plan(self, candidate_id: str, llm: str = "") -> None:
+        """Log that a candidate was planned, from what the log holds before that line.
+
+        Args:
+            candidate_id: Its id.
+            llm: Which language model of a mix is asked, where the plan chose one.
+        """
+        self._candidates.append({"kind": "planned", "id": candidate_id, **({"llm": llm} if llm else {})})
 
     def planned(self) -> dict[str, int]:
         """How many lines of the log each planned candidate was planned from, by id; empty without a steady state."""

@@ -164,6 +164,7 @@ class Search:
             ranges=proposal.ranges,
             refused_ranges=proposal.refused_ranges,
             direction=entry.task.briefing.direction,
+            llm=entry.task.llm,
         )
 
     def _announce(self, candidate: Candidate) -> OnRuns:

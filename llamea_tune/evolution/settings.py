@@ -11,6 +11,7 @@ from llamea_tune.evolution.selection import SELECTIONS, make_selection, needs_ge
 from llamea_tune.exceptions import SettingsError
 from llamea_tune.execution import Limits
 from llamea_tune.llm.asking_options import LLMOptions
+from llamea_tune.llm.mixed import weights_of
 from llamea_tune.proposals.team import ROLES, SINGLE, TEAMS
 from llamea_tune.scoring import BASELINES
 from llamea_tune.spaces.describe import InformationLevel
@@ -23,6 +24,7 @@ _RENAMED = {
 _CHOICES: Mapping[str, Collection[str]] = {
     "selection": SELECTIONS,
     "operator_choice": ("weights", "bandit"),
+    "model_choice": ("weights", "bandit"),
     "baseline": BASELINES,
     "team": TEAMS,
     "information": get_args(InformationLevel),
@@ -42,6 +44,8 @@ class Settings:
         selection_options: Its options by name, such as `{"epsilon": 0.1}`.
         operator_choice: How mutation operators are chosen: by fixed `"weights"`, or by a `"bandit"` that learns which ones
             bring candidates better than their parents.
+        model_choice: How the language models of a mix are chosen: by their fixed `"weights"`, or by such a `"bandit"`, which
+            has the weights as its prior.
         novelty: Similarity to a program judged before, above 0 and below 1, from which on a candidate is refused without
             a run; None refuses the same program only.
         steady_state: Whether the next candidate is planned as soon as one is judged, not when its generation is over.
@@ -81,6 +85,7 @@ class Settings:
     selection: str = "plus"
     selection_options: Mapping[str, float] = field(default_factory=dict)
     operator_choice: Literal["weights", "bandit"] = "weights"
+    model_choice: Literal["weights", "bandit"] = "weights"
     novelty: float | None = None
     steady_state: bool = False
     racing: bool = False
@@ -139,6 +144,7 @@ class Settings:
             )
         _check_llm(self.llm)
         _check_own_compute(self.own_compute_ms)
+        _check_model_choice(self)
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"seed is {self.seed}; it must lie between 0 and 4294967295.", fields=("seed",))
         for name, choices in _CHOICES.items():
@@ -215,3 +221,12 @@ def _check_llm(options: LLMOptions) -> None:
     if options.max_retries is not None and options.max_retries < 0:
         message = f"llm.max_retries is {options.max_retries}; it must not be negative."
         raise SettingsError(message, fields=("llm.max_retries",))
+
+
+def _check_model_choice(settings: Settings) -> None:
+    if settings.model_choice == "bandit" and len(weights_of(settings.proposer)) < 2:
+        message = (
+            f"model_choice is 'bandit', and proposer is {settings.proposer!r}, which leaves no choice; "
+            "give a mix of several, as in mix:openai:a=3,openai:b=1, or leave model_choice out."
+        )
+        raise SettingsError(message, fields=("model_choice", "proposer"))

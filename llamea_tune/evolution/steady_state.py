@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from llamea_tune.evolution.briefing import Asked
 from llamea_tune.evolution.events import GenerationStarted
 from llamea_tune.evolution.history import History
-from llamea_tune.evolution.plan import PlannedCandidate, candidate_id, generation_sizes
+from llamea_tune.evolution.plan import PlannedCandidate, generation_sizes
 from llamea_tune.evolution.search import Search
 
 
@@ -75,7 +75,7 @@ def _plan_more(search: Search, waiting: dict[str, PlannedCandidate]) -> None:
             search.observe(GenerationStarted(generation, len(sizes), sizes[generation]))
         asked = [Asked.for_task(entry.task) for entry in waiting.values()]
         (entry,) = search.plan([number], search.history, asked)
-        search.run.record_plan(candidate_id(number))
+        search.run.record_plan(entry.id, entry.task.llm)
         waiting[entry.id] = entry
         search.asking.ask([entry])
 

@@ -21,6 +21,7 @@ class Prompt:
         temperature: Sampling temperature; models that have none ignore it.
         role: Whose prompt it is, where several work together, such as `"planner"`.
         seed: Seed of what is drawn for it, such as which of several models answers.
+        llm: Which of several models is to answer; empty where that is to be drawn.
     """
 
     key: str
@@ -29,6 +30,7 @@ class Prompt:
     temperature: float = 0.8
     role: str = field(default="", compare=False)
     seed: int = field(default=0, compare=False)
+    llm: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)

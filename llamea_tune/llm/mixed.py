@@ -1,10 +1,11 @@
-"""Several language models as one: each prompt is answered by one of them, drawn by weight or chosen by role."""
+"""Several language models as one: each prompt is answered by one of them, drawn by weight, named, or chosen by role."""
 
 from __future__ import annotations
 
 import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from llamea_tune.exceptions import ProposerError
@@ -14,20 +15,22 @@ KIND = "mix"
 
 
 class Mixed:
-    """Draws who answers, with probabilities in proportion to weights.
+    """Has the one answer that a prompt names, or draws who answers, with probabilities in proportion to weights.
 
     The draw depends on the prompt's seed alone, which is that of the candidate: whoever answered also answers what follows
     for the same candidate, and a resumed run asks the same model.
     """
 
-    def __init__(self, llms: Sequence[tuple[LanguageModel, float]]) -> None:
+    def __init__(self, llms: Sequence[tuple[LanguageModel, float]], specs: Sequence[str] = ()) -> None:
         """Mix these.
 
         Args:
             llms: Language models with their weights, above 0.
+            specs: What prompts call each of them; by default its name.
         """
         self._llms = [llm for llm, _ in llms]
         self._weights = [weight for _, weight in llms]
+        self._by_spec = dict(zip(specs or [llm.name for llm in self._llms], self._llms, strict=True))
 
     @property
     def name(self) -> str:
@@ -36,9 +39,17 @@ class Mixed:
         return f"{KIND}:" + ",".join(f"{llm.name}={weight:g}" for llm, weight in pairs)
 
     def complete(self, prompt: Prompt) -> Completion:
-        """Have the one that is drawn answer; raises what that raises."""
-        (llm,) = random.Random(prompt.seed).choices(self._llms, self._weights)
-        return llm.complete(prompt)
+        """Have the one that is named or drawn answer; raises what that raises.
+
+        Raises:
+            ProposerError: The prompt names one that is not in the mix.
+        """
+        if not prompt.llm:
+            (llm,) = random.Random(prompt.seed).choices(self._llms, self._weights)
+            return llm.complete(prompt)
+        if prompt.llm not in self._by_spec:
+            raise ProposerError(f"{prompt.llm!r} is to answer {prompt.key}, and is not in {self.name}")
+        return self._by_spec[prompt.llm].complete(prompt)
 
     def close(self) -> None:
         """Stop waiting for answers."""
@@ -65,8 +76,12 @@ class ByRole:
         return f"{self._default.name} ({told})" if told else self._default.name
 
     def complete(self, prompt: Prompt) -> Completion:
-        """Have the one of the prompt's role answer; raises what that raises."""
-        return self._by_role.get(prompt.role, self._default).complete(prompt)
+        """Have the one of the prompt's role answer; raises what that raises.
+
+        Whom the prompt names is one of the default's mix, and not of a mix that a role has for itself.
+        """
+        own = self._by_role.get(prompt.role)
+        return self._default.complete(prompt) if own is None else own.complete(replace(prompt, llm=""))
 
     def close(self) -> None:
         """Stop waiting for answers."""
@@ -99,17 +114,24 @@ def from_spec(
         **{"timeout_s": timeout_s, "answer_timeout_s": answer_timeout_s, "max_retries": max_retries},
         **{"max_wait_s": max_wait_s, "api_key_env": api_key_env, "parameters": parameters},
     }
-    return Mixed([(make_llm(spec, on_waiting, **options), weight) for spec, weight in read_weights(argument)])
+    weights = read_weights(argument)
+    llms = [(make_llm(spec, on_waiting, **options), weight) for spec, weight in weights]
+    return Mixed(llms, [spec for spec, _ in weights])
 
 
-def parts(spec: str) -> list[str]:
-    """The specs of the language models behind a spec: those of a mix, or the spec itself.
+def weights_of(spec: str) -> dict[str, float]:
+    """The specs of the language models behind a spec with their weights; of what is no mix, the spec itself with 1.
 
     Raises:
         ProposerError: It is a mix that makes no sense.
     """
     kind, _, argument = spec.partition(":")
-    return [part for part, _ in read_weights(argument)] if kind == KIND else [spec]
+    if kind != KIND:
+        return {spec: 1.0}
+    weights: dict[str, float] = {}
+    for part, weight in read_weights(argument):
+        weights[part] = weights.get(part, 0.0) + weight
+    return weights
 
 
 def read_weights(text: str) -> list[tuple[str, float]]:

@@ -53,7 +53,7 @@ def render_prompt(task: ProposalTask) -> Prompt:
     system = system_prompt(task.briefing.own_compute_ms)
     sections = [*task_sections(task, operator), answer_section(operator)]
     user = pack(sections, tokens_left(task.briefing, system, RETRY_TOKENS))
-    return Prompt(task.key, system, user, operator.temperature, seed=task.seed)
+    return Prompt(task.key, system, user, operator.temperature, seed=task.seed, llm=task.llm)
 
 
 def render_retry(prompt: Prompt, answer: str, problem: str, most_tokens: int | None = None) -> Prompt:

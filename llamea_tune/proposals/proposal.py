@@ -32,6 +32,7 @@ class ProposalTask:
         seen: Fingerprints of the programs that were judged before: proposing one of them again is no use.
         novelty: Tells what is too much like what was judged before, where that is not wanted.
         briefing: What else is told: facts of the run, evidence, memory, a direction.
+        llm: Which language model of a mix is to answer; empty where the mix is to draw.
     """
 
     key: str
@@ -43,6 +44,7 @@ class ProposalTask:
     seen: frozenset[str] = field(default=frozenset(), repr=False)
     novelty: NoveltyRule | None = field(default=None, repr=False, compare=False)
     briefing: Briefing = field(default_factory=Briefing, repr=False)
+    llm: str = ""
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def render_plan(task: ProposalTask) -> Prompt:
     form = read_prompt("answer_plan.md" if _code(task) else "answer_plan_new.md")
     sections = [*task_sections(task, OPERATORS[task.operator]), Section((f"# Answer format\n\n{form}",))]
     user = pack(sections, tokens_left(task.briefing, system))
-    return Prompt(task.key + PLAN, system, user, _TEMPERATURES[PLANNER], PLANNER, task.seed)
+    return Prompt(task.key + PLAN, system, user, _TEMPERATURES[PLANNER], PLANNER, task.seed, task.llm)
 
 
 def render_code(task: ProposalTask, plan: Plan) -> Prompt:
@@ -110,7 +110,7 @@ def render_code(task: ProposalTask, plan: Plan) -> Prompt:
         answer_section(OPERATORS[task.operator]),
     ]
     user = pack(sections, tokens_left(task.briefing, system, RETRY_TOKENS))
-    return Prompt(task.key, system, user, _TEMPERATURES[CODER], CODER, task.seed)
+    return Prompt(task.key, system, user, _TEMPERATURES[CODER], CODER, task.seed, task.llm)
 
 
 def render_debug(task: ProposalTask, prompt: Prompt, answer: str, problem: str) -> Prompt:

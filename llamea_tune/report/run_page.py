@@ -34,6 +34,7 @@ def _parts(summary: RunSummary) -> Iterator[str]:
     if summary.best is not None:
         yield from _best(summary.best)
     yield from _operators(summary)
+    yield from _models(summary)
     yield from _failures(summary)
     yield from _inputs(summary.header)
 
@@ -92,6 +93,14 @@ def _operators(summary: RunSummary) -> Iterator[str]:
         [entry.operator, str(entry.candidates), str(entry.scored), _score(entry.best)] for entry in summary.operators
     ]
     yield html.table(["operator", "candidates", "scored", "best fitness"], rows, numbers=1)
+
+
+def _models(summary: RunSummary) -> Iterator[str]:
+    if not summary.models:
+        return
+    yield html.heading("Language models")
+    rows = [[entry.llm, str(entry.asked), str(entry.usable), _score(entry.mean_gain)] for entry in summary.models]
+    yield html.table(["language model", "asked", "usable", "mean gain over the best parent"], rows, numbers=1)
 
 
 def _failures(summary: RunSummary) -> Iterator[str]:

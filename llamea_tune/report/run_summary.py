@@ -13,6 +13,7 @@ from llamea_tune.evolution.history import History
 from llamea_tune.evolution.leaderboard import Leaderboard, read_leaderboard
 from llamea_tune.evolution.lean import by_worth
 from llamea_tune.evolution.ledger import Ledger
+from llamea_tune.evolution.model_summary import ModelSummary, summarise_models
 from llamea_tune.evolution.run_directory import RunDirectory
 from llamea_tune.evolution.settings import Settings
 
@@ -69,6 +70,7 @@ class RunSummary:
         best: The winner on the leaderboard, else who is ahead in the search; None if nothing was scored.
         leaderboard: The outcome; None if the run has not come that far.
         operators: By operator, in order of first use.
+        models: By language model, where a bandit chose among those of a mix.
         failures: By state and reason, most frequent first.
         llm: None if no language model was asked.
         spent: What was spent, in the terms of the run's budgets.
@@ -81,6 +83,7 @@ class RunSummary:
     best: Scored | None
     leaderboard: Leaderboard | None
     operators: Sequence[OperatorSummary]
+    models: Sequence[ModelSummary]
     failures: Sequence[FailureSummary]
     llm: LLMSummary | None
     spent: Spent
@@ -97,6 +100,7 @@ class RunSummary:
             "best": None if self.best is None else _best_json(self.best),
             "leaderboard": None if self.leaderboard is None else self.leaderboard.to_json(timings=True),
             "operators": [asdict(operator) for operator in self.operators],
+            "models": [asdict(model) for model in self.models],
             "failures": [asdict(failure) for failure in self.failures],
             "llm": None if self.llm is None else asdict(self.llm),
             "spent": self.spent.to_json(),
@@ -123,6 +127,7 @@ def summarise_run(run: RunDirectory) -> RunSummary:
         best=_best(history, board, settings),
         leaderboard=board,
         operators=_operators(latest),
+        models=summarise_models(settings, latest),
         failures=_failures(latest),
         llm=_llm([record for record in run.exchanges.records() if record.get("text")], spent.cost),
         spent=spent,

@@ -70,6 +70,8 @@ def test_a_bad_space_is_named_and_no_run_directory_is_made(content, words, tmp_p
         (["--own-compute-limit", "nan"], ["--own-compute-limit is nan", "milliseconds"]),
         (["--llm-timeout", "60"], ["offline", "timeout_s"]),
         (["--proposer", "handoff:prompts", "--llm-max-retries", "3"], ["handoff", "max_retries"]),
+        (["--model-choice", "bandit"], ["--model-choice is 'bandit'", "--proposer is 'offline'", "mix:openai:a=3"]),
+        (["--proposer", "mix:handoff:a", "--model-choice", "bandit"], ["--proposer is 'mix:handoff:a'"]),
         (["--llm-parameter", "max_tokens"], ["--llm-parameter is 'max_tokens'", "max_tokens=8000"]),
         (["--proposer", "openai:tiny", "--llm-api-key-env", "NONSUCH_KEY"], ["NONSUCH_KEY"]),
     ],

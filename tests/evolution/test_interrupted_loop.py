@@ -22,6 +22,7 @@ from llamea_tune.testing.proposer_contract import EXAMPLE_CODE
 from llamea_tune.testing.synthetic_spaces import synthetic_space
 
 SETTINGS = {"asked_at_once": 1, "max_candidates": 12, "offspring": 4, "parents": 2, "final_candidates": 4}
+MIX = {"proposer": "mix:one=2,other=1", "model_choice": "bandit"}
 
 
 class LuckyScorer:
@@ -77,7 +78,7 @@ def test_whatever_line_it_was_interrupted_after(selection, steady_state, go_on, 
     if steady_state and needs_generations(selection):
         pytest.skip("it needs generations")
     settings = Settings(
-        seed=2, selection=selection, steady_state=steady_state, operator_choice="bandit", racing=True, **SETTINGS
+        seed=2, selection=selection, steady_state=steady_state, operator_choice="bandit", racing=True, **MIX, **SETTINGS
     )
     log = go_on(RunDirectory.create(tmp_path / "whole", {}), settings)
     lines = log.splitlines(keepends=True)
@@ -85,6 +86,7 @@ def test_whatever_line_it_was_interrupted_after(selection, steady_state, go_on, 
     assert kinds.count("judged") == 12
     assert kinds.count("confirmed") >= SETTINGS["parents"]
     assert kinds.count("planned") == 12 * steady_state
+    assert b'"llm": "one"' in log and b'"llm": "other"' in log
     assert (b'"raced_out": true' in log) == (selection != "map-elites")  # of which there is but one cell here
     every = 1 if selection == "plus" else 9  # the others need not be cut at each and every line
     for cut in range(0, len(lines), every):

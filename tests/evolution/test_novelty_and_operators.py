@@ -1,5 +1,7 @@
 """What is too much like what was tried is refused without a run; operators that bring more are chosen more often."""
 
+from operator import attrgetter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -88,17 +90,18 @@ JUDGED = [
     *(child(number, "crossover", 0.4, "0000", "0001") for number in range(21, 41)),
     failed(41, "0000"),
 ]
+OPERATOR = attrgetter("operator")
 
 
 def test_arms_know_what_they_brought():
-    arms = {arm.name: arm for arm in make_arms({"mutate": 1.0, "crossover": 1.0, "simplify": 1.0}, JUDGED)}
+    arms = {arm.name: arm for arm in make_arms({"mutate": 1.0, "crossover": 1.0, "simplify": 1.0}, JUDGED, OPERATOR)}
     assert (arms["mutate"].pulls, arms["mutate"].wins) == (21, 20)
     assert (arms["crossover"].pulls, arms["crossover"].wins) == (20, 0)
     assert (arms["simplify"].pulls, arms["simplify"].wins) == (0, 0)
 
 
 def test_the_bandit_prefers_what_brought_more_and_gives_up_nothing():
-    arms = make_arms({"mutate": 1.0, "crossover": 1.0}, JUDGED)
+    arms = make_arms({"mutate": 1.0, "crossover": 1.0}, JUDGED, OPERATOR)
     rng = np.random.default_rng(0)
     chosen = [choose_arm(arms, rng, bandit=True) for _ in range(500)]
     assert 0.85 < chosen.count("mutate") / 500 < 1.0
