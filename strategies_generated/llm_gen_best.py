@@ -1,12 +1,10 @@
 # llm_gen_best: an optimization strategy for Kernel Tuner.
-# Gaussian-process search over warped costs in rounds (one candidate pool per round,
-# exact rank-one updates, local picks that rotate over separated niches when stuck). The
-# covariance is changed: each parameter of three or more values gets an identity
-# distance with one learned relevance beside its ordinal one, and a linear kernel on the
-# same scaled features, with a learned weight, adds main effects …
-# Proposed by handoff (mutate, generation 2) and exported by llamea-tune on 2026-11-28.
-# Trained on convolution_milo/A100, convolution_milo/MI250X, dedispersion_milo/A4000,
-# gemm/RTX_2080_Ti, pnpoly/RTX_3090.
+# Gaussian-process search by expected improvement per predicted time, in rounds of exact
+# updates on a small pool of configs; costs are warped the more, the closer the best
+# ones are together.
+# Proposed by handoff (mutate, generation 15) and exported by llamea-tune on 2026-11-29.
+# Trained on convolution_milo/A100, dedispersion_milo/A100, gemm/RTX_2080_Ti,
+# pnpoly/RTX_2080_Ti, reduction/H200.
 # Scores, settings and versions: llm_gen_best.json, beside this file.
 
 import math
@@ -18,514 +16,390 @@ from kernel_tuner.strategies import common
 from kernel_tuner.strategies.wrapper import OptAlg
 from kernel_tuner.util import StopCriterionReached
 
+FAILED = 1e300  # a config that fails costs more
+WARP = 0.1  # added to a cost, counted from the best one, before its logarithm is taken
+POOL = 700  # configs that the model is asked about in a round
 
-def _sqdist(a, b):
-    d = (a * a).sum(1)[:, None] + (b * b).sum(1)[None, :] - 2.0 * (a @ b.T)
-    return np.maximum(d, 0.0)
 
-
-def _matern(d2):
-    r = np.sqrt(3.0 * d2)
-    return (1.0 + r) * np.exp(-r)
+def _distance(a, b):
+    """Euclidean distances, times the square root of 3."""
+    return np.sqrt(3.0 * np.maximum((a * a).sum(1)[:, None] + (b * b).sum(1) - 2.0 * (a @ b.T), 0.0))
 
 
 def _kernel(a, b, eta, near):
-    """Interactions (Matern in the scaled features that `near` selects) plus main effects (linear in all of them)."""
-    return _matern(_sqdist(a[:, near], b[:, near])) + eta * (a @ b.T)
+    """Interactions (Matern 3/2 in the scaled features that `near` selects) plus main effects (linear in all of them)."""
+    r = _distance(a[:, near], b[:, near])
+    return (1.0 + r) * np.exp(-r) + eta * (a @ b.T)
 
 
-class _Encoder:
-    """Maps rows of value positions to centred numeric features by table lookup; columns of a group share a relevance."""
+def _span(costs):
+    """The lowest cost, and the unit in which to count from there: to the median, or to the highest if that is the same."""
+    low = float(costs.min())
+    return low, float(np.median(costs)) - low or float(costs.max()) - low or 1.0
 
-    def __init__(self, params_values, identity_prior):
-        self.tables = []
-        wide = []
-        group = []
-        identities = 0
-        for d, values in enumerate(params_values):
-            values = list(values)
-            k = len(values)
-            if k < 2:
-                continue
-            if k > 2 and any(isinstance(v, str) for v in values):
-                table = np.eye(k) * math.sqrt(0.5)
-                self.tables.append((d, table - table.mean(0)))
-                group += [len(wide)] * k
-                wide.append(0.0)
-                continue
-            columns = [np.arange(k) / (k - 1.0)]
-            group.append(len(wide))
-            wide.append(0.0)
-            if k >= 5 and all(isinstance(v, (int, np.integer)) and v > 0 for v in values):
-                twos = []
-                for v in values:
-                    v, t = int(v), 0
-                    while v % 2 == 0 and t < 8:
-                        v //= 2
-                        t += 1
-                    twos.append(t)
-                twos = np.array(twos, dtype=float)
+
+def _encode(params_values):
+    """Make features of parameters: the order of values, powers of two in them, and which value it is.
+
+    Returns a table of centred features for each parameter, by position of the value; the group of each feature, within which
+    the relevance is shared; and the expected log lengthscale of each group.
+    """
+    tables, group, wide = [], [], []
+    for values in params_values:
+        k = len(values)
+        ordered = k == 2 or not any(isinstance(value, str) for value in values)
+        parts = []
+        if ordered:
+            parts.append((np.arange(k)[:, None] / (k - 1.0), 0.0))
+            if k >= 5 and all(isinstance(value, (int, np.integer)) and value > 0 for value in values):
+                twos = np.array([min((int(value) & -int(value)).bit_length() - 1, 8) for value in values], dtype=float)
                 steps = np.diff(twos)
-                if twos.max() > twos.min() and (steps > 0).any() and (steps < 0).any():
-                    columns.append((twos - twos.min()) / (twos.max() - twos.min()))
-                    group.append(len(wide))
-                    wide.append(0.5)
-            table = np.array(columns, dtype=float).T
-            if k >= 3:
-                table = np.hstack([table, np.eye(k) * math.sqrt(0.5)])
-                group += [len(wide)] * k
-                wide.append(identity_prior)
-                identities += 1
-            self.tables.append((d, table - table.mean(0)))
-        self.log_extra = np.array(wide) if wide else np.zeros(1)
-        self.group = np.array(group if group else [0], dtype=np.int64)
-        self.base = max(1, len(wide) - identities)
-        self.near = slice(None)
-
-    def __call__(self, rows):
-        if not self.tables:
-            return np.zeros((len(rows), 1))
-        return np.hstack([table[rows[:, d]] for d, table in self.tables])
-
-    def add_trend(self, log_extra):
-        """Make room for one more feature, the last: it has a relevance of its own, and a main effect only."""
-        self.near = slice(len(self.group))
-        self.group = np.append(self.group, len(self.log_extra))
-        self.log_extra = np.append(self.log_extra, log_extra)
+                if steps.min() < 0.0 < steps.max():
+                    parts.append((twos[:, None] / np.ptp(twos), 0.5))
+        if k > 2:
+            parts.append((np.eye(k) * math.sqrt(0.5), 1.0 if ordered else 0.0))
+        for part, log_extra in parts:
+            group += [len(wide)] * part.shape[1]
+            wide.append(log_extra)
+        table = np.hstack([part for part, _ in parts])
+        tables.append(table - table.mean(0))
+    base = sum(log_extra < 1.0 for log_extra in wide)
+    return tables, np.array(group), np.array(wide) + math.log(0.5 * math.sqrt(base))
 
 
-def _prior_trend(mean, warp):
-    """The warped costs that a prior expects, centred and scaled; its good configs, best first, and its bad ones, worst first."""
-    mean = np.asarray(mean, dtype=float)
-    known = np.isfinite(mean)
-    mean = np.where(known, mean, 0.0)  # what is unknown is expected to be average
-    gain = mean - np.median(mean)
-    ratio = np.exp(np.clip(gain, -20.0, 20.0))
-    low, high = float(ratio.min()), float(ratio.max())
-    if not high - low > 1e-9:
-        return np.zeros(len(mean)), (np.empty(0, dtype=np.int64),) * 2
-    scale = 1.0 - low if low < 1.0 else high - low
-    warped = np.log(warp + (ratio - low) / scale)
-    trend = np.clip((warped - warped.mean()) / warped.std(), -3.0, 3.0)
-    order = np.argsort(gain, kind="stable")
-    order = order[known[order]]
-    return trend, (order[gain[order] < 0.0], order[gain[order] > 0.0][::-1])
+def _training_set(ranked, target, good, cap):
+    """The best configs and some 70 others, their standardised targets, and the targets' mean and deviation."""
+    head = min(good, cap - 70)
+    at = np.append(np.arange(head), head + np.random.permutation(len(ranked) - head)[: cap - head])
+    z = target[at]
+    centre, dev = float(z.mean()), float(z.std())
+    if not dev > 1e-12:
+        dev = 1.0
+    return ranked[at], (z - centre) / dev, centre, dev
 
 
-def _fit_hyper(x, group, near, z, starts, prior_mean, prior_sd, maxiter):
+def _fit(x, group, near, z, start, prior_mean):
     """MAP estimate of log lengthscales, log nugget and log main-effect weight; the signal variance is profiled out."""
-    from scipy.linalg import cho_solve, cholesky
+    from scipy.linalg import cho_solve, cholesky, solve_triangular
     from scipy.optimize import minimize
 
     n = len(x)
     f = len(prior_mean) - 2
-    eye = np.eye(n)
-    diag = np.arange(n)
+    prior_sd = np.append(np.full(f, 1.2), [1.5, 1.5])
 
-    def objective(th):
-        a = x / np.exp(th[:f])[group]
-        nug = math.exp(th[f])
-        eta = math.exp(th[f + 1])
+    def objective(theta):
+        a = x / np.exp(theta[:f])[group]
+        nugget, eta = np.exp(theta[f:])
         c = a[:, near]
-        r = np.sqrt(3.0 * _sqdist(c, c))
+        r = _distance(c, c)
         e = np.exp(-r)
-        k = (1.0 + r) * e
-        k[diag, diag] = 1.0 + nug
-        lin = a @ a.T
-        k += eta * lin
+        linear = a @ a.T
+        k = (1.0 + r) * e + eta * linear
+        k[np.diag_indices(n)] = 1.0 + eta * linear.diagonal() + nugget
         try:
-            low = cholesky(k, lower=True, check_finite=False)
+            lower = cholesky(k, lower=True, check_finite=False)
         except np.linalg.LinAlgError:
             return 1e10, np.zeros(f + 2)
-        kinv = cho_solve((low, True), eye, check_finite=False)
-        alpha = kinv @ z
+        inverse = cho_solve((lower, True), np.eye(n), check_finite=False)
+        alpha = inverse @ z
         s2 = (float(z @ alpha) + 1.0) / n
-        dev = (th - prior_mean) / prior_sd
-        value = 0.5 * n * math.log(s2) + float(np.log(np.diag(low)).sum()) + 0.5 * float(dev @ dev)
-        w = kinv - np.outer(alpha, alpha) / s2
+        dev = (theta - prior_mean) / prior_sd
+        value = 0.5 * n * math.log(s2) + float(np.log(lower.diagonal()).sum()) + 0.5 * float(dev @ dev)
+        w = inverse - np.outer(alpha, alpha) / s2
         we = 3.0 * w * e
         grad = np.empty(f + 2)
         column = -eta * (a * (w @ a)).sum(0)
         column[near] += we.sum(1) @ (c * c) - (c * (we @ c)).sum(0)
         grad[:f] = np.bincount(group, weights=column, minlength=f)
-        grad[f] = 0.5 * nug * float(np.trace(w))
-        grad[f + 1] = 0.5 * eta * float((w * lin).sum())
+        grad[f] = 0.5 * nugget * float(np.trace(w))
+        grad[f + 1] = 0.5 * eta * float((w * linear).sum())
         return value, grad + dev / prior_sd
 
     bounds = [(math.log(0.05), math.log(60.0))] * f
     bounds += [(math.log(1e-4), math.log(0.3)), (math.log(1e-3), math.log(100.0))]
-    best_th, best_val = starts[0], float("inf")
-    for start in starts:
-        res = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": maxiter})
-        if np.isfinite(res.fun) and res.fun < best_val:
-            best_th, best_val = np.array(res.x), float(res.fun)
-    return best_th
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 10})
+    return found.x if found.fun < 1e10 else prior_mean
 
 
-class MyOptimizer(OptAlg):
-    """Gaussian-process search in rounds with exact sequential updates on a pool, and niche rotation when stuck."""
+class ThriftyGaussianProcess(OptAlg):
+    """Gaussian-process search by expected improvement per predicted time, in rounds of exact updates on a small pool."""
 
-    def __init__(self, n_initial=10, local_share=0.2, warp=0.1, length_prior=0.5, inflation=0.3, train_cap=400,
-                 identity_prior=1.0, main_effects=1.0):
+    def __init__(self, n_initial=2, local_share=0.1, inflation=0.3, thrift=1.0, ease=1.0):
+        """Choose how to search.
+
+        Args:
+            n_initial: configs that have to work before a model is made
+            local_share: share of picks next to one of the best configs
+            inflation: how much uncertainty counts for more while the search is stuck
+            thrift: power of the predicted time that expected improvement is divided by at first
+            ease: most of the gap among the best that the warp of costs lets go on below them
+        """
         super().__init__()
-        self.identity_prior = identity_prior
-        self.main_effects = main_effects
         self.n_initial = n_initial
         self.local_share = local_share
-        self.warp = warp
-        self.length_prior = length_prior
         self.inflation = inflation
-        self.train_cap = train_cap
+        self.thrift = thrift
+        self.ease = ease
 
     def __call__(self, func, searchspace):
         self.func = func
-        self.workers = func.n_workers
         self.space = searchspace
         self.configs = searchspace.list
         self.total = len(self.configs)
-        self.rows = np.asarray(searchspace.get_list_param_indices_numpy()).astype(np.int64)
-        self.encode = _Encoder(searchspace.params_values, self.identity_prior)
-        self._read_prior()
         self.seen = np.zeros(self.total, dtype=bool)
-        self.costs = {}
-        self.good = []
-        self.failed = []
+        self.costs = np.full(self.total, np.inf)
+        self.times = np.zeros(self.total)
+        self.done = []
         self.best_config, self.best_cost = None, float("inf")
         self.stagnation = 0
-        self.neighbor_cache = {}
 
+        free = [d for d, values in enumerate(searchspace.params_values) if len(values) > 1]
+        values = [searchspace.params_values[d] for d in free]
+        self.sizes = np.array([len(v) for v in values], dtype=np.int64)
+        self.rows = np.asarray(searchspace.get_list_param_indices_numpy()).astype(np.int64)[:, free]
+        self.weights = np.random.randint(-(2**48), 2**48, len(free), dtype=np.int64)
+        self.codes = self.rows @ self.weights
+        self.by_code = np.argsort(self.codes)
+        self.sorted_codes = self.codes[self.by_code]
+
+        self._read_prior()
         self._initial_design()
         if self._running():
-            self._model_search()
+            self._model_search(*_encode(values))
         return self.best_config, self.best_cost
 
     # ----------------------------------------------------------------- prior
 
     def _read_prior(self):
-        """Take up func.prior_mean, the expected log of each config's cost over the median, NaN where unknown, or None."""
-        self.trend, self.slope, self.extremes = None, 0.0, (np.empty(0, dtype=np.int64),) * 2
+        """Take up func.prior_mean: the warped costs that it expects, and the configs it takes for good ones, best first."""
+        self.trend, self.trust, self.promising = None, True, np.empty(0, dtype=np.int64)
         mean = getattr(self.func, "prior_mean", None)
         if mean is None:
             return
-        trend, self.extremes = _prior_trend(mean, self.warp)
-        if trend.any():
-            self.trend, self.slope = trend[:, None], 1.0
-            self.encode.add_trend(-math.log(self.length_prior * math.sqrt(self.encode.base)))
-
-    def _features(self, indices):
-        x = self.encode(self.rows[indices])
-        return x if self.trend is None else np.hstack([x, self.slope * self.trend[indices]])
+        known = np.isfinite(mean)
+        gain = np.where(known, mean, 0.0)  # what is unknown is expected to be average
+        gain = gain - np.median(gain)
+        ratio = np.exp(np.clip(gain, -20.0, 20.0))
+        low, scale = _span(ratio)
+        warped = np.log(WARP + (ratio - low) / scale)
+        self.trend = np.clip((warped - warped.mean()) / (warped.std() + 1e-9), -3.0, 3.0)
+        order = np.argsort(gain, kind="stable")
+        self.promising = order[known[order] & (gain[order] < 0.0)]
 
     def _weigh_prior(self, indices, z):
-        """Go by the prior (slope 1), by its reverse (-1), or by neither (0).
-
-        It is neither unless a linear trend in what was measured has a Bayes factor, by BIC, over 3; and for as long as the
-        search is stuck.
-        """
-        if self.trend is None:
-            return
-        trend = self.trend[indices, 0]
-        unlike = float(np.std(trend)) > 0.0
-        r = min(max(float(np.corrcoef(trend, z)[0, 1]), -1.0 + 1e-9), 1.0 - 1e-9) if unlike else 0.0
-        shown = -len(z) * math.log1p(-r * r) > math.log(len(z)) + 2.0 * math.log(3.0)
-        self.slope = math.copysign(1.0, r) if shown and self.stagnation <= self._patience() else 0.0
+        """Trust the prior if what was measured follows it with a Bayes factor, by BIC, over 3, and the search is not stuck."""
+        n = len(z)
+        trend = self.trend[indices]
+        r = float(z @ trend) / (n * (float(trend.std()) + 1e-9))
+        self.trust = r > 0.0 and 1.0 - r * r < (9.0 * n) ** (-1.0 / n) and self._stuck() <= 1.0
 
     def _most_promising(self, amount):
-        """What the prior, or its reverse, expects most of among what has not been measured, best first."""
-        best = self.extremes[self.slope < 0.0]
-        return best[~self.seen[best]][:amount].tolist()
-
-    def _outdoes(self, expected, drawn):
-        """Whether most pairs of a config that the prior chose and one that it did not speak for the prior, or none yet."""
-        won = [self.costs[i] < self.costs[j] for i in expected for j in drawn]
-        return not won or 2 * sum(won) > len(won)
+        """What a trusted prior expects most of among what has not been measured, best first."""
+        return self.promising[~self.seen[self.promising]][: amount if self.trust else 0]
 
     # ---------------------------------------------------------------- basics
 
     def _running(self):
-        return len(self.costs) < self.total and self.func.budget_spent_fraction < 1
+        return len(self.done) < self.total and self.func.budget_spent_fraction < 1
 
-    def _measure(self, *indices):
-        """Measures configs side by side and returns their costs."""
-        configs = [tuple(self.configs[index]) for index in indices]
-        costs = self.func.eval_all(configs)
-        for index, config, cost in zip(map(int, indices), configs, costs):
-            self.seen[index] = True
-            self.costs[index] = cost
+    def _stuck(self):
+        return self.stagnation / (20.0 + 0.1 * len(self.done))
+
+    def _measure(self, indices):
+        """Measure configs side by side; whether one is the best so far."""
+        indices = [int(index) for index in indices]
+        before, best = self.func.budget_spent_fraction, self.best_cost
+        costs = self.func.eval_all([tuple(self.configs[index]) for index in indices])
+        self.times[indices] = max(self.func.budget_spent_fraction - before, 0.0) / len(indices)
+        self.seen[indices] = True
+        self.costs[indices] = costs
+        self.done += indices
+        for index, cost in zip(indices, costs):
             self.stagnation += 1
-            if cost < 1e300:
-                self.good.append(index)
-            else:
-                self.failed.append(index)
             if self.best_config is None or cost < self.best_cost:
-                self.best_config, self.best_cost = config, cost
+                self.best_config, self.best_cost = tuple(self.configs[index]), cost
                 self.stagnation = 0
-        return costs
+        return self.best_cost < best
 
-    def _patience(self):
-        return 20.0 + 0.1 * len(self.costs)
+    def _features(self, tables, indices):
+        rows = self.rows[indices]
+        parts = [table[rows[:, d]] for d, table in enumerate(tables)]
+        if self.trend is not None:
+            parts.append(self.trust * self.trend[indices, None])
+        return np.hstack(parts)
+
+    def _at(self, codes):
+        """The positions of configs by their codes, without those that are no config or are measured."""
+        place = np.minimum(np.searchsorted(self.sorted_codes, codes), self.total - 1)
+        found = self.by_code[place[self.sorted_codes[place] == codes]]
+        return found[~self.seen[found]]
 
     def _neighbors(self, index):
-        found = self.neighbor_cache.get(index)
-        if found is None:
-            found = []
-            for config in self.space.get_neighbors(tuple(self.configs[index]), "Hamming"):
-                position = self.space.get_param_config_index(tuple(config))
-                if position is not None:
-                    found.append(int(position))
-            self.neighbor_cache[index] = found
-        return [i for i in found if not self.seen[i]]
+        """Unmeasured configs that differ in one value."""
+        values = zip(self.sizes, self.rows[index], self.weights)
+        return self._at(self.codes[index] + np.concatenate([(np.arange(k) - at) * weight for k, at, weight in values]))
 
     # -------------------------------------------------------- initial design
 
     def _initial_design(self):
-        bins, counts = [], []
-        for values in self.space.params_values:
-            k = len(values)
-            b = min(k, 4)
-            bins.append((np.arange(k) * b) // k)
-            counts.append(np.zeros(b))
-
-        def take(index):
-            self.seen[index] = True
-            for d in range(len(bins)):
-                counts[d][bins[d][self.rows[index, d]]] += 1.0
-
+        """What a user begins with and the prior's first choice, then spread configs until some have worked."""
         names = self.space.param_names
-        known = [tuple(result[name] for name in names) for result in self.func.results]
-        for config in dict.fromkeys(known):  # a user's x0
-            index = self.space.get_param_config_index(config)
-            take(index)
-            self._measure(index)
-        expected, drawn = [], []  # what the prior chooses, and what shows whether it is right
-        while self._running():
-            n = len(self.costs)
-            right = self._outdoes(expected, drawn)
-            if len(self.good) >= 3:
-                enough = min(self.n_initial, 6) if expected and right else self.n_initial
-                if n >= enough or (n >= 4 and self.func.budget_spent_fraction > 0.12):
-                    return
+        known = dict.fromkeys(tuple(result[name] for name in names) for result in self.func.results)
+        begun = [self.space.get_param_config_index(config) for config in known]
+        for index in begun or self._most_promising(1):
+            self._measure([index])
+        bins = self.rows * np.minimum(self.sizes, 4) // self.sizes
+        while self._running() and (self.costs < FAILED).sum() < self.n_initial:
             batch = []
-            while len(batch) < self.workers and not self.seen.all():
-                promising = self._most_promising(1)
-                if promising and right and (not expected or len(expected) < len(drawn)):
-                    expected += promising
-                    batch += promising
-                    take(batch[-1])
-                    continue
-                free = np.flatnonzero(~self.seen)
-                cand = free[np.random.randint(0, len(free), size=60)]
-                score = np.random.random(len(cand)) * 0.5
-                for d in range(len(bins)):
-                    if len(counts[d]) > 1:
-                        score += counts[d][bins[d][self.rows[cand, d]]]
-                batch.append(int(cand[int(np.argmin(score))]))
-                drawn.append(batch[-1])
-                take(batch[-1])
-            self._measure(*batch)
+            while len(batch) < self.func.n_workers and not self.seen.all():
+                drawn = np.random.choice(np.flatnonzero(~self.seen), 60)
+                shared = (bins[drawn][:, None] == bins[self.seen]).sum((1, 2))
+                batch.append(drawn[np.argmin(shared + 0.5 * np.random.random(60))])
+                self.seen[batch[-1]] = True
+            self._measure(batch)
 
     # ---------------------------------------------------------- model search
 
-    def _warp(self, cost, low, scale):
-        gap = (cost - low) / scale
-        if gap >= 0:
-            return math.log(self.warp + gap)
-        return math.log(self.warp) + max(gap / self.warp, -2.0)
-
-    def _training_set(self, cap, share):
-        good = sorted(self.good, key=self.costs.get)
-        if len(good) + len(self.failed) <= cap:
-            return good, list(self.failed)
-        head = min(len(good), int(cap * share))
-        rest = good[head:] + self.failed
-        picked = random.sample(rest, min(len(rest), cap - head))
-        good_set = set(good)
-        chosen = good[:head] + [i for i in picked if i in good_set]
-        return chosen, [i for i in picked if i not in good_set]
-
-    def _niches(self, limit):
+    def _pool(self, ranked, carry):
+        """The configs to choose from in a round, in order, and those of them that are next to each of the best niches."""
         centres = []
-        for i in sorted(self.good, key=self.costs.get)[:80]:
-            row = self.rows[i]
-            if all(int((row != self.rows[c]).sum()) >= 2 for c in centres):
+        for i in ranked[:80]:
+            if len(centres) < 6 and all((self.rows[i] != self.rows[c]).sum() >= 2 for c in centres):
                 centres.append(i)
-                if len(centres) >= limit:
-                    break
-        return centres
-
-    def _mutants(self, centres, amount):
-        values = self.space.params_values
-        free = [d for d in range(len(values)) if len(values[d]) > 1]
-        found = []
-        if not free:
-            return found
-        for _ in range(amount):
-            base = list(self.configs[centres[int(len(centres) * random.random() ** 2)]])
-            for d in random.sample(free, min(len(free), random.choice((2, 2, 3)))):
-                base[d] = random.choice(values[d])
-            config = tuple(base)
-            if self.space.is_param_config_valid(config):
-                position = self.space.get_param_config_index(config)
-                if position is not None and not self.seen[position]:
-                    found.append(int(position))
-        return found
-
-    def _pool(self, centres, carry, size):
+        local = [np.random.permutation(self._neighbors(c))[:100] for c in centres]
         free = np.flatnonzero(~self.seen)
-        local = {}
-        for rank, c in enumerate(centres):
-            near = self._neighbors(c)
-            cap = 150 if rank == 0 else 60
-            local[c] = near if len(near) <= cap else random.sample(near, cap)
-        if len(free) <= size:
+        if len(free) <= POOL:
             return free, local
-        parts = [np.array(near, dtype=np.int64) for near in local.values() if near]
-        extra = self._most_promising(300 if self.slope else 0) + self._mutants(centres, 200) + [i for i in carry if not self.seen[i]]
-        if extra:
-            parts.append(np.array(extra, dtype=np.int64))
-        used = sum(len(p) for p in parts)
-        parts.append(free[np.random.randint(0, len(free), size=max(size - used, size // 2))])
+        # mutants: two or three values of a centre are drawn anew
+        rows = self.rows[np.array(centres)[(len(centres) * np.random.random(100) ** 2).astype(int)]]
+        change = np.random.random(rows.shape).argsort(1) < np.random.choice((2, 2, 3), 100)[:, None]
+        rows = np.where(change, np.random.randint(0, self.sizes, rows.shape), rows)
+        parts = [*local, self._most_promising(300), carry[~self.seen[carry]], self._at(rows @ self.weights)]
+        parts.append(free[np.random.randint(0, len(free), max(POOL - sum(map(len, parts)), POOL // 2))])
         return np.unique(np.concatenate(parts)), local
 
-    def _model_search(self):
-        from scipy.linalg import cholesky, solve_triangular
+    def _model_search(self, tables, group, log_length):
+        from scipy.linalg import cho_solve, cholesky, solve_triangular
         from scipy.special import ndtr
 
-        f = len(self.encode.log_extra)
-        group, near = self.encode.group, self.encode.near
-        prior_mean = np.append(
-            math.log(self.length_prior * math.sqrt(self.encode.base)) + self.encode.log_extra,
-            [math.log(3e-3), math.log(self.main_effects)],
-        )
-        prior_sd = np.append(np.full(f, 1.2), [1.5, 1.5])
-        theta = prior_mean.copy()
+        near = slice(len(group))
+        if self.trend is not None:  # one more feature, with a relevance of its own, and a main effect only
+            group = np.append(group, len(log_length))
+            log_length = np.append(log_length, 0.0)
+        f = len(log_length)
+        theta = prior_mean = np.append(log_length, [math.log(3e-3), 0.0])
         next_fit = 0
-        carry = []
+        carry = np.empty(0, dtype=np.int64)
 
         while self._running():
-            n = len(self.costs)
+            n = len(self.done)
 
             # warped targets
-            y = np.array([self.costs[i] for i in self.good])
-            low = float(y.min())
-            scale = float(np.median(y)) - low
-            if not scale > 0:
-                scale = float(y.max()) - low
-            if not scale > 0:
-                scale = 1.0
-            warped = {i: self._warp(self.costs[i], low, scale) for i in self.good}
-            bad_value = float(np.quantile(np.array(list(warped.values())), 0.9))
+            ranked = np.array(self.done, dtype=np.int64)
+            ranked = ranked[np.argsort(self.costs[ranked])]  # those that failed come last
+            y = self.costs[ranked]
+            y = y[y < FAILED]
+            good = len(y)
+            low, scale = _span(y)
+            # the gap among the leaders tells how far below the best the optimum may lie: the warp must not cut that short
+            warp = max(WARP, min((float(y[min(3, good - 1)]) - low) / scale, self.ease))
+            target = np.log(warp + (y - low) / scale)
+            bad_value = float(np.quantile(target, 0.9))
+            target = np.append(target, np.full(n - good, bad_value))
 
             if n >= next_fit:
-                ok, bad = self._training_set(200, 0.4)
-                z = np.array([warped[i] for i in ok] + [bad_value] * len(bad))
-                dev = float(z.std())
-                if dev > 1e-12:
-                    z = (z - z.mean()) / dev
-                    self._weigh_prior(ok + bad, z)
-                    x = self._features(np.array(ok + bad, dtype=np.int64))
-                    theta = _fit_hyper(x, group, near, z, [theta, prior_mean], prior_mean, prior_sd, 20)
-                next_fit = int(math.ceil(n * 1.25)) + 1
+                known, z, _, _ = _training_set(ranked, target, good, 120)
+                if self.trend is not None:
+                    self._weigh_prior(known, z)
+                theta = _fit(self._features(tables, known), group, near, z, theta, prior_mean)
+                next_fit = math.ceil((1.12 if n < 60 else 1.3) * n) + 1
 
-            # posterior over the pool of this round
-            ok, bad = self._training_set(max(20, int(self.train_cap)), 0.6)
-            z = np.array([warped[i] for i in ok] + [bad_value] * len(bad))
-            centre = float(z.mean())
-            dev = float(z.std())
-            if not dev > 1e-12:
-                dev = 1.0
-            z = (z - centre) / dev
-            length, nug, eta = np.exp(theta[:f])[group], math.exp(theta[f]), math.exp(theta[f + 1])
-            a = self._features(np.array(ok + bad, dtype=np.int64)) / length
+            # posterior over the pool of this round, of the cost and of the time
+            known, z, centre, dev = _training_set(ranked, target, good, 160)
+            length, (nugget, eta) = np.exp(theta[:f])[group], np.exp(theta[f:])
+            pool, local = self._pool(ranked[:good], carry)
+            a = self._features(tables, known) / length
+            b = self._features(tables, pool) / length
             m = len(z)
-            size = int(min(6000, max(800, 300000 // m)))
-            centres = self._niches(6)
-            pool, local = self._pool(centres, carry, size)
-            if len(pool) == 0:
-                return
             k = _kernel(a, a, eta, near)
-            k[np.arange(m), np.arange(m)] = 1.0 + eta * (a * a).sum(1) + nug
+            k[np.diag_indices(m)] += nugget
             try:
-                chol = cholesky(k, lower=True, check_finite=False)
+                lower = cholesky(k, lower=True, check_finite=False)
             except np.linalg.LinAlgError:
-                theta = prior_mean.copy()
-                theta[f] = math.log(0.05)
-                next_fit = n + 10
-                self._measure(random.choice(list(pool)))
+                theta, next_fit = np.append(log_length, [math.log(0.05), 0.0]), n + 10
+                self._measure([random.choice(pool)])
                 continue
-            b = self._features(pool) / length
-            batches = -(-min(1 + n // 15, 16) // self.workers)
-            steps = int(min(batches * self.workers, len(pool)))
+            floor = 0.1 * float(np.median(self.times[self.done])) or 1.0
+            t = np.log(np.maximum(self.times[known], floor))
+            t_centre = float(t.mean())
+            t = t - t_centre
+            workers = self.func.n_workers
+            steps = min(-(-min(1 + n // 15, 16) // workers) * workers, len(pool))
             v = np.empty((m + steps, len(pool)))
-            v[:m] = solve_triangular(chol, _kernel(a, b, eta, near), lower=True, check_finite=False)
-            w = solve_triangular(chol, z, lower=True, check_finite=False)
-            mu = w @ v[:m]
+            v[:m] = solve_triangular(lower, _kernel(a, b, eta, near), lower=True, check_finite=False)
+            w = solve_triangular(lower, np.column_stack([z, t]), lower=True, check_finite=False)
+            mean = w.T @ v[:m]
+            mu, pace = mean  # views
             var = 1.0 + eta * (b * b).sum(1) - (v[:m] ** 2).sum(0)
-            s2 = (float(w @ w) + 1.0) / m
-            alive = np.ones(len(pool), dtype=bool)
-            masks = [np.isin(pool, np.array(local[c], dtype=np.int64)) for c in centres if local[c]]
-            favourites = np.searchsorted(pool, self._most_promising(300 if self.slope else 0))  # all are in the pool
+            s2 = (float(w[:, 0] @ w[:, 0]) + 1.0) / m
             z_best = float(z.min())
-            acquisition = None
             batch = []  # picks to be measured side by side; each sees the certainty that the earlier will bring
 
             for _ in range(steps):
                 if not self._running():
                     return
-                patience = self._patience()
-                inflate = 1.0 + self.inflation * math.log1p(self.stagnation / patience)
-                sd = np.sqrt(np.maximum(s2 * var, 1e-10)) * inflate
+                sd = np.sqrt(np.maximum(s2 * var, 1e-10)) * (1.0 + self.inflation * math.log1p(self._stuck()))
                 u = (z_best - mu) / sd
                 ei = sd * (u * ndtr(u) + np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi))
-                acquisition = np.where(alive, np.maximum(ei, 0.0) - 1e-14 * (mu - sd), -np.inf)
+                power = self.thrift * (1.0 - self.func.budget_spent_fraction)
+                rate = np.maximum(ei, 0.0) * np.exp(-power * np.clip(pace, t.min(), t.max()))
+                acquisition = np.where(self.seen[pool], -np.inf, rate - 1e-14 * (mu - sd))
                 j = int(np.argmax(acquisition))
-                favourites = favourites[alive[favourites]]
-                if len(favourites) and random.random() < 5.0 / (20.0 + n):  # the prior's own choice, ever more rarely
-                    j = int(favourites[0])
+                favourite = self._most_promising(1)
+                if len(favourite) and random.random() < 5.0 / (20.0 + n):  # the prior's own choice, ever more rarely
+                    j = int(np.searchsorted(pool, favourite[0]))
                 elif random.random() < self.local_share:
-                    open_masks = [mask & alive for mask in masks]
-                    open_masks = [mask for mask in open_masks if mask.any()]
-                    if open_masks:
-                        stay = max(0.1, 0.6 / (1.0 + self.stagnation / patience))
-                        pick = 0
-                        while pick < len(open_masks) - 1 and random.random() > stay:
-                            pick += 1
-                        j = int(np.argmin(np.where(open_masks[pick], mu - 0.5 * sd, np.inf)))
+                    local = list(filter(len, [niche[~self.seen[niche]] for niche in local]))
+                    if local:
+                        niche = np.searchsorted(pool, local[int(len(local) * random.random() ** 2)])
+                        j = int(niche[np.argmin(mu[niche] - 0.5 * sd[niche])])
 
-                alive[j] = False
-                cov = _kernel(b[j:j + 1], b, eta, near)[0] - v[:m, j] @ v[:m]
-                spread = math.sqrt(max(float(var[j]), 0.0) + nug)
-                row = cov / spread
+                spread = math.sqrt(max(float(var[j]), 0.0) + nugget)
+                row = (_kernel(b[j : j + 1], b, eta, near)[0] - v[:m, j] @ v[:m]) / spread
                 var = var - row * row
                 v[m] = row
                 m += 1
+                self.seen[pool[j]] = True
                 batch.append((j, row, spread))
-                if len(batch) < self.workers and alive.any():
+                if len(batch) < workers and not self.seen[pool].all():
                     continue
-                before = self.best_cost
-                costs = self._measure(*(pool[j] for j, _, _ in batch))
-                if min(costs) < before or not alive.any():
+                if self._measure([pool[j] for j, _, _ in batch]):
                     break
-                for (j, row, spread), cost in zip(batch, costs):
-                    target = self._warp(cost, low, scale) if cost < 1e300 else bad_value
-                    target = (target - centre) / dev
-                    mu = mu + row * ((target - float(mu[j])) / spread)
+                for j, row, spread in batch:
+                    cost = self.costs[pool[j]]
+                    shown = math.log(warp + (cost - low) / scale) if cost < FAILED else bad_value
+                    time = math.log(max(float(self.times[pool[j]]), floor)) - t_centre
+                    mean += np.outer((np.array([(shown - centre) / dev, time]) - mean[:, j]) / spread, row)
                 batch = []
 
-            if acquisition is not None:
-                top = np.argsort(-acquisition)[:60]
-                carry = [int(pool[t]) for t in top if alive[t]]
+            carry = pool[np.argsort(-acquisition)[:60]]
 
 
 _options = {
-    "n_initial": ("n initial", 10),
-    "local_share": ("local share", 0.2),
-    "warp": ("warp", 0.1),
-    "length_prior": ("length prior", 0.5),
-    "inflation": ("inflation", 0.3),
-    "train_cap": ("train cap", 400),
-    "identity_prior": ("identity prior", 1.0),
-    "main_effects": ("main effects", 1.0),
+    "n_initial": ("configs that have to work before a model is made", 2),
+    "local_share": ("share of picks next to one of the best configs", 0.1),
+    "inflation": (
+        "how much uncertainty counts for more while the search is stuck",
+        0.3,
+    ),
+    "thrift": (
+        "power of the predicted time that expected improvement is divided by at first",
+        1.0,
+    ),
+    "ease": (
+        "most of the gap among the best that the warp of costs lets go on below them",
+        1.0,
+    ),
 }
 
 
@@ -796,7 +670,7 @@ def _accept_x0(search_class):
     search_class.__call__ = search_from_x0
 
 
-_accept_x0(MyOptimizer)
+_accept_x0(ThriftyGaussianProcess)
 
 
 def tune(searchspace, runner, tuning_options):
@@ -804,7 +678,7 @@ def tune(searchspace, runner, tuning_options):
     given = {key: value for key, value in given.items() if key != "prior"}
     values = common.get_options(given, _options)
     hyperparameters = dict(zip(_options, values, strict=True))
-    optimizer = MyOptimizer(**hyperparameters)
+    optimizer = ThriftyGaussianProcess(**hyperparameters)
     kwargs = getattr(optimizer, "costfunc_kwargs", {"scaling": False, "snap": False})
     cost_func = _CostFunc(searchspace, tuning_options, runner, **kwargs)
     if kwargs.get("scaling"):
