@@ -171,31 +171,42 @@ class ThriftyGaussianProcess(OptAlg):
     # ----------------------------------------------------------------- prior
 
     def _read_prior(self):
-        """Take up func.prior_mean: the warped costs that it expects, and the configs it takes for good ones, best first."""
-        self.trend, self.trust, self.promising = None, True, np.empty(0, dtype=np.int64)
+        """Take up func.prior_mean: the warped costs that it expects; its good configs, best first, its bad, worst first."""
+        self.trend, self.slope, self.extremes = None, 1.0, (np.empty(0, dtype=np.int64),) * 2
         mean = getattr(self.func, "prior_mean", None)
         if mean is None:
             return
+        mean = np.asarray(mean, dtype=float)
         known = np.isfinite(mean)
         gain = np.where(known, mean, 0.0)  # what is unknown is expected to be average
         gain = gain - np.median(gain)
         ratio = np.exp(np.clip(gain, -20.0, 20.0))
+        if not np.ptp(ratio) > 1e-9:
+            return
         low, scale = _span(ratio)
         warped = np.log(WARP + (ratio - low) / scale)
-        self.trend = np.clip((warped - warped.mean()) / (warped.std() + 1e-9), -3.0, 3.0)
+        self.trend = np.clip((warped - warped.mean()) / warped.std(), -3.0, 3.0)
         order = np.argsort(gain, kind="stable")
-        self.promising = order[known[order] & (gain[order] < 0.0)]
+        order = order[known[order]]
+        self.extremes = order[gain[order] < 0.0], order[gain[order] > 0.0][::-1]
 
     def _weigh_prior(self, indices, z):
-        """Trust the prior if what was measured follows it with a Bayes factor, by BIC, over 3, and the search is not stuck."""
+        """Go by the prior (slope 1), by its reverse (-1), or by neither (0).
+
+        It is neither unless a linear trend in what was measured has a Bayes factor, by BIC, over 3; and for as long as the
+        search is stuck.
+        """
         n = len(z)
         trend = self.trend[indices]
-        r = float(z @ trend) / (n * (float(trend.std()) + 1e-9))
-        self.trust = r > 0.0 and 1.0 - r * r < (9.0 * n) ** (-1.0 / n) and self._stuck() <= 1.0
+        r = float(z @ trend) / (n * max(float(trend.std()), 1e-9))
+        r = min(max(r, -1.0 + 1e-9), 1.0 - 1e-9)
+        shown = -n * math.log1p(-r * r) > math.log(n) + 2.0 * math.log(3.0)
+        self.slope = math.copysign(1.0, r) if shown and self._stuck() <= 1.0 else 0.0
 
     def _most_promising(self, amount):
-        """What a trusted prior expects most of among what has not been measured, best first."""
-        return self.promising[~self.seen[self.promising]][: amount if self.trust else 0]
+        """What the prior, or its reverse, expects most of among what has not been measured, best first."""
+        best = self.extremes[self.slope < 0.0]
+        return best[~self.seen[best]][: amount if self.slope else 0]
 
     # ---------------------------------------------------------------- basics
 
@@ -225,7 +236,7 @@ class ThriftyGaussianProcess(OptAlg):
         rows = self.rows[indices]
         parts = [table[rows[:, d]] for d, table in enumerate(tables)]
         if self.trend is not None:
-            parts.append(self.trust * self.trend[indices, None])
+            parts.append(self.slope * self.trend[indices, None])
         return np.hstack(parts)
 
     def _at(self, codes):
