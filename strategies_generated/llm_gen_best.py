@@ -124,22 +124,22 @@ def _fit(x, group, near, z, start, prior_mean):
 class ThriftyGaussianProcess(OptAlg):
     """Gaussian-process search by expected improvement per predicted time, in rounds of exact updates on a small pool."""
 
-    def __init__(self, n_initial=2, local_share=0.1, inflation=0.3, thrift=1.0, ease=1.0):
+    def __init__(self, n_initial=2, inflation=0.28, thrift=1.45, ease=0.95, main_effects=2.7):
         """Choose how to search.
 
         Args:
             n_initial: configs that have to work before a model is made
-            local_share: share of picks next to one of the best configs
             inflation: how much uncertainty counts for more while the search is stuck
             thrift: power of the predicted time that expected improvement is divided by at first
             ease: most of the gap among the best that the warp of costs lets go on below them
+            main_effects: expected weight of main effects beside interactions
         """
         super().__init__()
         self.n_initial = n_initial
-        self.local_share = local_share
         self.inflation = inflation
         self.thrift = thrift
         self.ease = ease
+        self.main_effects = main_effects
 
     def __call__(self, func, searchspace):
         self.func = func
@@ -272,22 +272,22 @@ class ThriftyGaussianProcess(OptAlg):
     # ---------------------------------------------------------- model search
 
     def _pool(self, ranked, carry):
-        """The configs to choose from in a round, in order, and those of them that are next to each of the best niches."""
+        """The configs to choose from in a round, in order: near the best niches, of promise before, and drawn at random."""
+        free = np.flatnonzero(~self.seen)
+        if len(free) <= POOL:
+            return free
         centres = []
         for i in ranked[:80]:
             if len(centres) < 6 and all((self.rows[i] != self.rows[c]).sum() >= 2 for c in centres):
                 centres.append(i)
         local = [np.random.permutation(self._neighbors(c))[:100] for c in centres]
-        free = np.flatnonzero(~self.seen)
-        if len(free) <= POOL:
-            return free, local
         # mutants: two or three values of a centre are drawn anew
         rows = self.rows[np.array(centres)[(len(centres) * np.random.random(100) ** 2).astype(int)]]
         change = np.random.random(rows.shape).argsort(1) < np.random.choice((2, 2, 3), 100)[:, None]
         rows = np.where(change, np.random.randint(0, self.sizes, rows.shape), rows)
         parts = [*local, self._most_promising(300), carry[~self.seen[carry]], self._at(rows @ self.weights)]
         parts.append(free[np.random.randint(0, len(free), max(POOL - sum(map(len, parts)), POOL // 2))])
-        return np.unique(np.concatenate(parts)), local
+        return np.unique(np.concatenate(parts))
 
     def _model_search(self, tables, group, log_length):
         from scipy.linalg import cho_solve, cholesky, solve_triangular
@@ -298,7 +298,7 @@ class ThriftyGaussianProcess(OptAlg):
             group = np.append(group, len(log_length))
             log_length = np.append(log_length, 0.0)
         f = len(log_length)
-        theta = prior_mean = np.append(log_length, [math.log(3e-3), 0.0])
+        theta = prior_mean = np.append(log_length, [math.log(3e-3), math.log(self.main_effects)])
         next_fit = 0
         carry = np.empty(0, dtype=np.int64)
 
@@ -313,7 +313,7 @@ class ThriftyGaussianProcess(OptAlg):
             good = len(y)
             low, scale = _span(y)
             # the gap among the leaders tells how far below the best the optimum may lie: the warp must not cut that short
-            warp = max(WARP, min((float(y[min(3, good - 1)]) - low) / scale, self.ease))
+            warp = max(WARP, min((float(y[min(4, good - 1)]) - low) / scale, self.ease))
             target = np.log(warp + (y - low) / scale)
             bad_value = float(np.quantile(target, 0.9))
             target = np.append(target, np.full(n - good, bad_value))
@@ -328,7 +328,7 @@ class ThriftyGaussianProcess(OptAlg):
             # posterior over the pool of this round, of the cost and of the time
             known, z, centre, dev = _training_set(ranked, target, good, 160)
             length, (nugget, eta) = np.exp(theta[:f])[group], np.exp(theta[f:])
-            pool, local = self._pool(ranked[:good], carry)
+            pool = self._pool(ranked[:good], carry)
             a = self._features(tables, known) / length
             b = self._features(tables, pool) / length
             m = len(z)
@@ -369,11 +369,6 @@ class ThriftyGaussianProcess(OptAlg):
                 favourite = self._most_promising(1)
                 if len(favourite) and random.random() < 5.0 / (20.0 + n):  # the prior's own choice, ever more rarely
                     j = int(np.searchsorted(pool, favourite[0]))
-                elif random.random() < self.local_share:
-                    local = list(filter(len, [niche[~self.seen[niche]] for niche in local]))
-                    if local:
-                        niche = np.searchsorted(pool, local[int(len(local) * random.random() ** 2)])
-                        j = int(niche[np.argmin(mu[niche] - 0.5 * sd[niche])])
 
                 spread = math.sqrt(max(float(var[j]), 0.0) + nugget)
                 row = (_kernel(b[j : j + 1], b, eta, near)[0] - v[:m, j] @ v[:m]) / spread
@@ -398,19 +393,19 @@ class ThriftyGaussianProcess(OptAlg):
 
 _options = {
     "n_initial": ("configs that have to work before a model is made", 2),
-    "local_share": ("share of picks next to one of the best configs", 0.1),
     "inflation": (
         "how much uncertainty counts for more while the search is stuck",
-        0.3,
+        0.28,
     ),
     "thrift": (
         "power of the predicted time that expected improvement is divided by at first",
-        1.0,
+        1.45,
     ),
     "ease": (
         "most of the gap among the best that the warp of costs lets go on below them",
-        1.0,
+        0.95,
     ),
+    "main_effects": ("expected weight of main effects beside interactions", 2.7),
 }
 
 
