@@ -1,7 +1,7 @@
 # llm_gen_best: an optimization strategy for Kernel Tuner.
-# Gaussian-process search by expected improvement per predicted time, in rounds of exact
-# updates on a small pool of configs; costs are warped the more, the closer the best
-# ones are together.
+# Gaussian-process search by expected improvement per predicted time. Its rounds update
+# a model exactly on a small pool. Costs are warped the more, the closer the best ones
+# are together.
 # Proposed by handoff (mutate, generation 15) and exported by llamea-tune on 2026-11-29.
 # Trained on convolution_milo/A100, dedispersion_milo/A100, gemm/RTX_2080_Ti,
 # pnpoly/RTX_2080_Ti, reduction/H200.
