@@ -42,7 +42,7 @@ def _keys(author, candidates):
 
 def test_a_bundled_strategy_is_started_from_as_it_is_exported():
     (proposal,) = starting_proposals(["llm_gen_best"])
-    assert "class MyOptimizer(OptAlg)" in proposal.code
+    assert "class ThriftyGaussianProcess(OptAlg)" in proposal.code
     assert "_options" not in proposal.code
     assert proposal.description
 
