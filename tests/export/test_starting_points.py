@@ -80,13 +80,13 @@ def test_llm_gen_best_learns_from_them(tmp_path):
     strategy = kernel_tuner.interface.strategy_map["llm_gen_best"]
     assert isinstance(strategy, GeneratedStrategy)
     starts = [SPACE.param_config(number) for number in range(0, 600, 40)]
-    optimizer = strategy.load().MyOptimizer()
+    optimizer = strategy.load().ThriftyGaussianProcess()
     np.random.seed(1)
     results = simulate(
         OptAlgWrapper(optimizer), SPACE, write_cache(SPACE, tmp_path / "c.json"), {"max_fevals": 40, "x0": starts}
     )
     assert configs(results)[: len(starts)] == starts
-    assert [optimizer.configs[number] for number in optimizer.costs][: len(starts)] == starts
+    assert [optimizer.configs[number] for number in optimizer.done][: len(starts)] == starts
     assert len(set(configs(results))) == 40
 
 
