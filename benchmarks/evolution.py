@@ -350,14 +350,19 @@ def _resampled(noise: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.take_along_axis(noise, drawn, axis=1)
 
 
-def main() -> None:
-    """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def read_arguments(about: str | None) -> argparse.Namespace:
+    """The command line of a study of simulated searches: its pool, how many, how long, and where the outcome goes."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="run directory to take the pool from")
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--max-candidates", type=int, default=48)
     parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Print both tables."""
+    arguments = read_arguments(__doc__)
     pool = read_pool(arguments.run)
     print(
         f"pool: {len(pool.worth)} candidates, {pool.failures:.0%} failed; child = {pool.line[0]:.2f} * parent "

@@ -8,16 +8,14 @@ worth less by a handicap, or fails. In the first generation, where there are no 
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from evolution import BASE, Pool, Simulation, interval, read_pool
+from evolution import BASE, Pool, Simulation, interval, read_arguments, read_pool
 
 from llamea_tune.evolution.plan import PlannedCandidate
 from llamea_tune.evolution.settings import Settings
@@ -80,12 +78,7 @@ def compare(pool: Pool, seeds: int, max_candidates: int) -> list[dict[str, Any]]
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, help="run directory to take the pool from")
-    parser.add_argument("--seeds", type=int, default=200)
-    parser.add_argument("--max-candidates", type=int, default=48)
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
+    arguments = read_arguments(__doc__)
     rows = compare(read_pool(arguments.run), arguments.seeds, arguments.max_candidates)
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=2) + "\n")

@@ -4,8 +4,7 @@
 # are together.
 # Proposed by handoff (mutate, generation 15) and exported by llamea-tune on 2026-11-29.
 # Trained on convolution_milo/A100, dedispersion_milo/A100, gemm/RTX_2080_Ti,
-# pnpoly/RTX_2080_Ti, reduction/H200, convolution_milo/MI250X, pnpoly/RTX_3090,
-# stencil_openmp/Xeon_2_cores, reduction/H100_80GB_HBM3.
+# pnpoly/RTX_2080_Ti, reduction/H200.
 # Scores, settings and versions: llm_gen_best.json, beside this file.
 
 import math
@@ -68,15 +67,105 @@ def _encode(params_values):
     return tables, np.array(group), np.array(wide) + math.log(0.5 * math.sqrt(base))
 
 
-def _training_set(ranked, target, good, cap):
-    """The best configs and some 70 others, their standardised targets, and the targets' mean and deviation."""
-    head = min(good, cap - 70)
-    at = np.append(np.arange(head), head + np.random.permutation(len(ranked) - head)[: cap - head])
-    z = target[at]
-    centre, dev = float(z.mean()), float(z.std())
+class _Warp:
+    """The scale of costs that is modelled: logarithms, counted from a little below the best cost.
+
+    How far below the best the optimum may lie is told by the gap among the leaders, which the warp must not cut short.
+    """
+
+    def __init__(self, costs, ease):
+        """Make it from costs in order, the best one first, without failures."""
+        self.low, self.scale = _span(costs)
+        gap = (float(costs[min(4, len(costs) - 1)]) - self.low) / self.scale
+        self.offset = max(WARP, min(gap, ease))
+        self.bad = float(np.quantile(np.log(self.offset + (costs - self.low) / self.scale), 0.9))
+
+    def __call__(self, costs):
+        """Warped costs; of what failed, a bad one."""
+        works = costs < FAILED
+        gaps = (np.where(works, costs, self.low) - self.low) / self.scale
+        return np.where(works, np.log(self.offset + gaps), self.bad)
+
+
+class _Posterior:
+    """A Gaussian process of costs and of times over the configs of a pool, exact after every further measurement."""
+
+    def __init__(self, known, pool, targets, theta, group, near, room):
+        """Condition on what is known.
+
+        Args:
+            known: features of the measured configs, one row each
+            pool: those of the configs that it is about
+            targets: standardised cost and time of each measured config
+            theta: log lengthscales of the groups, log nugget, log weight of main effects
+            group: group of each feature
+            near: which features interact
+            room: how many measurements are to come
+        """
+        from scipy.linalg import cho_solve, cholesky, solve_triangular
+
+        length = np.exp(theta[:-2])[group]
+        self.nugget, self.eta = np.exp(theta[-2:])
+        self.near = near
+        self.b = pool / length
+        a = known / length
+        self.m = len(a)
+        k = _kernel(a, a, self.eta, near)
+        k[np.diag_indices(self.m)] += self.nugget
+        lower = cholesky(k, lower=True, check_finite=False)
+        self.v = np.empty((self.m + room, len(pool)))
+        self.v[: self.m] = solve_triangular(lower, _kernel(a, self.b, self.eta, near), lower=True, check_finite=False)
+        w = solve_triangular(lower, targets, lower=True, check_finite=False)
+        self.mean = w.T @ self.v[: self.m]
+        self.var = 1.0 + self.eta * (self.b * self.b).sum(1) - (self.v[: self.m] ** 2).sum(0)
+        self.s2 = (float(w[:, 0] @ w[:, 0]) + 1.0) / self.m
+
+    def expect(self, j):
+        """Take up the certainty that measuring this one of the pool will bring; gives what `learn` needs of it."""
+        spread = math.sqrt(max(float(self.var[j]), 0.0) + self.nugget)
+        row = _kernel(self.b[j : j + 1], self.b, self.eta, self.near)[0] - self.v[: self.m, j] @ self.v[: self.m]
+        row /= spread
+        self.var -= row * row
+        self.v[self.m] = row
+        self.m += 1
+        return j, row / spread
+
+    def learn(self, j, row, targets):
+        """Take up its cost and time."""
+        self.mean += np.outer(targets - self.mean[:, j], row)
+
+
+class _Scales:
+    """What a posterior models: warped costs, standardised, and logarithms of times, centred."""
+
+    def __init__(self, warp, costs, times, shortest):
+        """Make them from what the posterior is conditioned on; times count as the shortest at least."""
+        self.warp, self.shortest = warp, shortest or 1.0
+        z, self.centre, self.dev = _standardised(warp(costs))
+        t = np.log(np.maximum(times, self.shortest))
+        self.t_centre = float(t.mean())
+        self.known = np.column_stack([z, t - self.t_centre])
+        self.best = float(z.min())
+        self.times = self.known[:, 1].min(), self.known[:, 1].max()
+
+    def __call__(self, costs, times):
+        """A row for each measurement: its cost and its time on these scales."""
+        z = (self.warp(costs) - self.centre) / self.dev
+        return np.column_stack([z, np.log(np.maximum(times, self.shortest)) - self.t_centre])
+
+
+def _standardised(values):
+    """Values with mean 0 and deviation 1, or all 0; their mean and deviation."""
+    centre, dev = float(values.mean()), float(values.std())
     if not dev > 1e-12:
         dev = 1.0
-    return ranked[at], (z - centre) / dev, centre, dev
+    return (values - centre) / dev, centre, dev
+
+
+def _sample(ranked, good, cap):
+    """Of configs in order, as many as the cap allows: the best ones and some 70 others."""
+    head = min(good, cap - 70)
+    return np.append(ranked[:head], np.random.permutation(ranked[head:])[: cap - head])
 
 
 def _fit(x, group, near, z, start, prior_mean):
@@ -291,105 +380,79 @@ class ThriftyGaussianProcess(OptAlg):
         return np.unique(np.concatenate(parts))
 
     def _model_search(self, tables, group, log_length):
-        from scipy.linalg import cho_solve, cholesky, solve_triangular
-        from scipy.special import ndtr
-
         near = slice(len(group))
         if self.trend is not None:  # one more feature, with a relevance of its own, and a main effect only
             group = np.append(group, len(log_length))
             log_length = np.append(log_length, 0.0)
-        f = len(log_length)
         theta = prior_mean = np.append(log_length, [math.log(3e-3), math.log(self.main_effects)])
         next_fit = 0
         carry = np.empty(0, dtype=np.int64)
 
         while self._running():
             n = len(self.done)
-
-            # warped targets
             ranked = np.array(self.done, dtype=np.int64)
             ranked = ranked[np.argsort(self.costs[ranked])]  # those that failed come last
-            y = self.costs[ranked]
-            y = y[y < FAILED]
-            good = len(y)
-            low, scale = _span(y)
-            # the gap among the leaders tells how far below the best the optimum may lie: the warp must not cut that short
-            warp = max(WARP, min((float(y[min(4, good - 1)]) - low) / scale, self.ease))
-            target = np.log(warp + (y - low) / scale)
-            bad_value = float(np.quantile(target, 0.9))
-            target = np.append(target, np.full(n - good, bad_value))
+            good = int((self.costs[ranked] < FAILED).sum())
+            warp = _Warp(self.costs[ranked[:good]], self.ease)
 
             if n >= next_fit:
-                known, z, _, _ = _training_set(ranked, target, good, 120)
+                known = _sample(ranked, good, 120)
+                z, _, _ = _standardised(warp(self.costs[known]))
                 if self.trend is not None:
                     self._weigh_prior(known, z)
                 theta = _fit(self._features(tables, known), group, near, z, theta, prior_mean)
                 next_fit = math.ceil((1.12 if n < 60 else 1.3) * n) + 1
 
-            # posterior over the pool of this round, of the cost and of the time
-            known, z, centre, dev = _training_set(ranked, target, good, 160)
-            length, (nugget, eta) = np.exp(theta[:f])[group], np.exp(theta[f:])
+            known = _sample(ranked, good, 160)
             pool = self._pool(ranked[:good], carry)
-            a = self._features(tables, known) / length
-            b = self._features(tables, pool) / length
-            m = len(z)
-            k = _kernel(a, a, eta, near)
-            k[np.diag_indices(m)] += nugget
+            steps = -(-min(1 + n // 15, 16) // self.func.n_workers) * self.func.n_workers
+            scales = _Scales(warp, self.costs[known], self.times[known], 0.1 * float(np.median(self.times[self.done])))
+            features = self._features(tables, known), self._features(tables, pool)
             try:
-                lower = cholesky(k, lower=True, check_finite=False)
+                posterior = _Posterior(*features, scales.known, theta, group, near, min(steps, len(pool)))
             except np.linalg.LinAlgError:
                 theta, next_fit = np.append(log_length, [math.log(0.05), 0.0]), n + 10
                 self._measure([random.choice(pool)])
                 continue
-            floor = 0.1 * float(np.median(self.times[self.done])) or 1.0
-            t = np.log(np.maximum(self.times[known], floor))
-            t_centre = float(t.mean())
-            t = t - t_centre
-            workers = self.func.n_workers
-            steps = min(-(-min(1 + n // 15, 16) // workers) * workers, len(pool))
-            v = np.empty((m + steps, len(pool)))
-            v[:m] = solve_triangular(lower, _kernel(a, b, eta, near), lower=True, check_finite=False)
-            w = solve_triangular(lower, np.column_stack([z, t]), lower=True, check_finite=False)
-            mean = w.T @ v[:m]
-            mu, pace = mean  # views
-            var = 1.0 + eta * (b * b).sum(1) - (v[:m] ** 2).sum(0)
-            s2 = (float(w[:, 0] @ w[:, 0]) + 1.0) / m
-            z_best = float(z.min())
-            batch = []  # picks to be measured side by side; each sees the certainty that the earlier will bring
+            carry = self._round(pool, posterior, scales)
 
-            for _ in range(steps):
-                if not self._running():
-                    return
-                sd = np.sqrt(np.maximum(s2 * var, 1e-10)) * (1.0 + self.inflation * math.log1p(self._stuck()))
-                u = (z_best - mu) / sd
-                ei = sd * (u * ndtr(u) + np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi))
-                power = self.thrift * (1.0 - self.func.budget_spent_fraction)
-                rate = np.maximum(ei, 0.0) * np.exp(-power * np.clip(pace, t.min(), t.max()))
-                acquisition = np.where(self.seen[pool], -np.inf, rate - 1e-14 * (mu - sd))
-                j = int(np.argmax(acquisition))
-                favourite = self._most_promising(1)
-                if len(favourite) and random.random() < 5.0 / (20.0 + n):  # the prior's own choice, ever more rarely
-                    j = int(np.searchsorted(pool, favourite[0]))
+    def _round(self, pool, posterior, scales):
+        """Measure the most promising of a pool, until one is the best so far; gives the most promising that are left."""
+        n = len(self.done)
+        batch = []  # picks to be measured side by side; each sees the certainty that the earlier will bring
+        for _ in range(len(posterior.v) - posterior.m):
+            if not self._running():
+                break
+            promise = np.where(self.seen[pool], -np.inf, self._promise(posterior, scales))
+            j = int(np.argmax(promise))
+            favourite = self._most_promising(1)
+            if len(favourite) and random.random() < 5.0 / (20.0 + n):  # the prior's own choice, ever more rarely
+                j = int(np.searchsorted(pool, favourite[0]))
+            self.seen[pool[j]] = True
+            batch.append(posterior.expect(j))
+            if len(batch) < self.func.n_workers and not self.seen[pool].all():
+                continue
+            measured = pool[[j for j, _ in batch]]
+            if self._measure(measured):
+                break
+            for (j, row), targets in zip(batch, scales(self.costs[measured], self.times[measured])):
+                posterior.learn(j, row, targets)
+            batch = []
+        return pool[np.argsort(-promise)[:60]]
 
-                spread = math.sqrt(max(float(var[j]), 0.0) + nugget)
-                row = (_kernel(b[j : j + 1], b, eta, near)[0] - v[:m, j] @ v[:m]) / spread
-                var = var - row * row
-                v[m] = row
-                m += 1
-                self.seen[pool[j]] = True
-                batch.append((j, row, spread))
-                if len(batch) < workers and not self.seen[pool].all():
-                    continue
-                if self._measure([pool[j] for j, _, _ in batch]):
-                    break
-                for j, row, spread in batch:
-                    cost = self.costs[pool[j]]
-                    shown = math.log(warp + (cost - low) / scale) if cost < FAILED else bad_value
-                    time = math.log(max(float(self.times[pool[j]]), floor)) - t_centre
-                    mean += np.outer((np.array([(shown - centre) / dev, time]) - mean[:, j]) / spread, row)
-                batch = []
+    def _promise(self, posterior, scales):
+        """Expected improvement per predicted time, with uncertainty that grows while the search is stuck."""
+        from scipy.special import ndtr
 
-            carry = pool[np.argsort(-acquisition)[:60]]
+        mu, pace = posterior.mean
+        sd = np.sqrt(np.maximum(posterior.s2 * posterior.var, 1e-10)) * (
+            1.0 + self.inflation * math.log1p(self._stuck())
+        )
+        u = (scales.best - mu) / sd
+        improvement = sd * (u * ndtr(u) + np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi))
+        power = self.thrift * (1.0 - self.func.budget_spent_fraction)
+        rate = np.maximum(improvement, 0.0) * np.exp(-power * np.clip(pace, *scales.times))
+        return rate - 1e-14 * (mu - sd)  # where nothing is to be gained, what is uncertain
 
 
 _options = {

@@ -22,9 +22,9 @@ from llamea_tune.evolution.events import (
     RunStarted,
     SearchStopped,
 )
+from llamea_tune.evolution.lean import worth
 from llamea_tune.evolution.settings import Settings
 from llamea_tune.llm.language_model import Waiting
-from llamea_tune.own_compute import discount
 from llamea_tune.wording import counted
 
 _SMOOTHING = 0.2  # weight of the newest candidate in the running mean of seconds per candidate
@@ -114,12 +114,11 @@ class RunProgress(LiveBar):
             )
 
     def _note(self, scored: Scored) -> None:
-        evaluation, aim_ms = scored.evaluation, self.settings.own_compute_ms
-        if evaluation.fitness is None:
+        fitness, of = scored.evaluation.fitness, worth(scored.evaluation, self.settings.own_compute_ms)
+        if fitness is None or of is None:
             self._worths.pop(scored.candidate.id, None)
         else:
-            of = evaluation.fitness - discount(evaluation.own_compute_ms, aim_ms), evaluation.fitness
-            self._worths[scored.candidate.id] = of
+            self._worths[scored.candidate.id] = of, fitness
 
     def _best(self) -> str:
         return f"best {max(self._worths.values())[1]:.3f}" if self._worths else "best -"

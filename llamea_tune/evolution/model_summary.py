@@ -36,7 +36,7 @@ def summarise_models(settings: Settings, judged: Sequence[Scored]) -> list[Model
 
     Args:
         settings: The run's settings.
-        judged: Every judged candidate, with the fitness that the bandit saw last.
+        judged: Every judged candidate, with its latest fitness; what own compute takes off is left out.
     """
     if settings.model_choice != "bandit":
         return []
