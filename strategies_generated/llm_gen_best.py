@@ -4,8 +4,7 @@
 # are together.
 # Proposed by handoff (mutate, generation 15) and exported by llamea-tune on 2026-11-29.
 # Trained on convolution_milo/A100, dedispersion_milo/A100, gemm/RTX_2080_Ti,
-# pnpoly/RTX_2080_Ti, reduction/H200, convolution_milo/MI250X, pnpoly/RTX_3090,
-# stencil_openmp/Xeon_2_cores, reduction/H100_80GB_HBM3.
+# pnpoly/RTX_2080_Ti, reduction/H200.
 # Scores, settings and versions: llm_gen_best.json, beside this file.
 
 import math
@@ -18,8 +17,9 @@ from kernel_tuner.strategies.wrapper import OptAlg
 from kernel_tuner.util import StopCriterionReached
 
 FAILED = 1e300  # a config that fails costs more
-WARP = 0.1  # added to a cost, counted from the best one, before its logarithm is taken
+WARP = 0.06  # added to a cost, counted from the best one, before its logarithm is taken
 POOL = 700  # configs that the model is asked about in a round
+KNOWN = 150  # measured configs that it is made from, at most
 
 
 def _distance(a, b):
@@ -58,14 +58,14 @@ def _encode(params_values):
                 if steps.min() < 0.0 < steps.max():
                     parts.append((twos[:, None] / np.ptp(twos), 0.5))
         if k > 2:
-            parts.append((np.eye(k) * math.sqrt(0.5), 1.0 if ordered else 0.0))
+            parts.append((np.eye(k) * math.sqrt(0.5), 1.5 if ordered else 0.0))
         for part, log_extra in parts:
             group += [len(wide)] * part.shape[1]
             wide.append(log_extra)
         table = np.hstack([part for part, _ in parts])
         tables.append(table - table.mean(0))
     base = sum(log_extra < 1.0 for log_extra in wide)
-    return tables, np.array(group), np.array(wide) + math.log(0.5 * math.sqrt(base))
+    return tables, np.array(group), np.array(wide) + math.log(0.42 * math.sqrt(base))
 
 
 class _Warp:
@@ -79,7 +79,7 @@ class _Warp:
         self.low, self.scale = _span(costs)
         gap = (float(costs[min(4, len(costs) - 1)]) - self.low) / self.scale
         self.offset = max(WARP, min(gap, ease))
-        self.bad = float(np.quantile(np.log(self.offset + (costs - self.low) / self.scale), 0.9))
+        self.bad = math.log(self.offset + (float(costs[int(0.9 * (len(costs) - 1))]) - self.low) / self.scale)
 
     def __call__(self, costs):
         """Warped costs; of what failed, a bad one."""
@@ -103,7 +103,7 @@ class _Posterior:
             near: which features interact
             room: how many measurements are to come
         """
-        from scipy.linalg import cho_solve, cholesky, solve_triangular
+        from scipy.linalg.lapack import dpotrf, dtrtrs
 
         length = np.exp(theta[:-2])[group]
         self.nugget, self.eta = np.exp(theta[-2:])
@@ -113,10 +113,12 @@ class _Posterior:
         self.m = len(a)
         k = _kernel(a, a, self.eta, near)
         k[np.diag_indices(self.m)] += self.nugget
-        lower = cholesky(k, lower=True, check_finite=False)
+        lower, failed = dpotrf(k, lower=True)
+        if failed:
+            raise np.linalg.LinAlgError
         self.v = np.empty((self.m + room, len(pool)))
-        self.v[: self.m] = solve_triangular(lower, _kernel(a, self.b, self.eta, near), lower=True, check_finite=False)
-        w = solve_triangular(lower, targets, lower=True, check_finite=False)
+        self.v[: self.m] = dtrtrs(lower, _kernel(a, self.b, self.eta, near), lower=True)[0]
+        w = dtrtrs(lower, targets, lower=True)[0]
         self.mean = w.T @ self.v[: self.m]
         self.var = 1.0 + self.eta * (self.b * self.b).sum(1) - (self.v[: self.m] ** 2).sum(0)
         self.s2 = (float(w[:, 0] @ w[:, 0]) + 1.0) / self.m
@@ -163,20 +165,21 @@ def _standardised(values):
     return (values - centre) / dev, centre, dev
 
 
-def _sample(ranked, good, cap):
-    """Of configs in order, as many as the cap allows: the best ones and some 70 others."""
-    head = min(good, cap - 70)
-    return np.append(ranked[:head], np.random.permutation(ranked[head:])[: cap - head])
+def _sample(ranked, good):
+    """Of configs in order, as many as a model is made from: the best ones and some 70 others."""
+    head = min(good, KNOWN - 70)
+    return np.append(ranked[:head], np.random.permutation(ranked[head:])[: KNOWN - head])
 
 
 def _fit(x, group, near, z, start, prior_mean):
     """MAP estimate of log lengthscales, log nugget and log main-effect weight; the signal variance is profiled out."""
-    from scipy.linalg import cho_solve, cholesky, solve_triangular
+    from scipy.linalg.lapack import dpotrf, dpotri
     from scipy.optimize import minimize
 
     n = len(x)
     f = len(prior_mean) - 2
-    prior_sd = np.append(np.full(f, 1.2), [1.5, 1.5])
+    prior_sd = np.append(np.full(f, 1.6), [1.5, 2.0])
+    upper = np.arange(n)[:, None] < np.arange(n)
 
     def objective(theta):
         a = x / np.exp(theta[:f])[group]
@@ -187,11 +190,11 @@ def _fit(x, group, near, z, start, prior_mean):
         linear = a @ a.T
         k = (1.0 + r) * e + eta * linear
         k[np.diag_indices(n)] = 1.0 + eta * linear.diagonal() + nugget
-        try:
-            lower = cholesky(k, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
+        lower, failed = dpotrf(k, lower=True)
+        if failed:
             return 1e10, np.zeros(f + 2)
-        inverse = cho_solve((lower, True), np.eye(n), check_finite=False)
+        inverse = dpotri(lower, lower=True)[0]
+        inverse = np.where(upper, inverse.T, inverse)
         alpha = inverse @ z
         s2 = (float(z @ alpha) + 1.0) / n
         dev = (theta - prior_mean) / prior_sd
@@ -208,14 +211,14 @@ def _fit(x, group, near, z, start, prior_mean):
 
     bounds = [(math.log(0.05), math.log(60.0))] * f
     bounds += [(math.log(1e-4), math.log(0.3)), (math.log(1e-3), math.log(100.0))]
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 10})
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 7})
     return found.x if found.fun < 1e10 else prior_mean
 
 
 class ThriftyGaussianProcess(OptAlg):
     """Gaussian-process search by expected improvement per predicted time, in rounds of exact updates on a small pool."""
 
-    def __init__(self, n_initial=2, inflation=0.28, thrift=1.45, ease=0.95, main_effects=2.7):
+    def __init__(self, n_initial=1, inflation=0.4, thrift=1.8, ease=0.5, main_effects=4.0):
         """Choose how to search.
 
         Args:
@@ -250,6 +253,9 @@ class ThriftyGaussianProcess(OptAlg):
         self.rows = np.asarray(searchspace.get_list_param_indices_numpy()).astype(np.int64)[:, free]
         self.weights = np.random.randint(-(2**48), 2**48, len(free), dtype=np.int64)
         self.codes = self.rows @ self.weights
+        self.param_of_value = np.repeat(np.arange(len(free)), self.sizes)
+        value = np.arange(len(self.param_of_value)) - (np.cumsum(self.sizes) - self.sizes)[self.param_of_value]
+        self.value_codes = value * self.weights[self.param_of_value]
         self.by_code = np.argsort(self.codes)
         self.sorted_codes = self.codes[self.by_code]
 
@@ -284,12 +290,14 @@ class ThriftyGaussianProcess(OptAlg):
     def _weigh_prior(self, indices, z):
         """Go by the prior (slope 1), by its reverse (-1), or by neither (0).
 
-        It is neither unless a linear trend in what was measured has a Bayes factor, by BIC, over 3; and for as long as the
-        search is stuck.
+        It is neither unless a linear trend has a Bayes factor, by BIC, over 3 in the better half of what was measured, or in the
+        best 20: what tells good from bad may be wrong among the good. And it is neither for as long as the search is stuck.
         """
-        n = len(z)
-        trend = self.trend[indices]
-        r = float(z @ trend) / (n * max(float(trend.std()), 1e-9))
+        better = np.argsort(z)[: max(len(z) // 2, 20)]
+        n = len(better)
+        z, _, _ = _standardised(z[better])
+        trend, _, _ = _standardised(self.trend[indices[better]])
+        r = float(z @ trend) / n
         r = min(max(r, -1.0 + 1e-9), 1.0 - 1e-9)
         shown = -n * math.log1p(-r * r) > math.log(n) + 2.0 * math.log(3.0)
         self.slope = math.copysign(1.0, r) if shown and self._stuck() <= 1.0 else 0.0
@@ -336,10 +344,10 @@ class ThriftyGaussianProcess(OptAlg):
         found = self.by_code[place[self.sorted_codes[place] == codes]]
         return found[~self.seen[found]]
 
-    def _neighbors(self, index):
-        """Unmeasured configs that differ in one value."""
-        values = zip(self.sizes, self.rows[index], self.weights)
-        return self._at(self.codes[index] + np.concatenate([(np.arange(k) - at) * weight for k, at, weight in values]))
+    def _neighbors(self, indices):
+        """Unmeasured configs that differ from one of these in one value."""
+        others = self.value_codes - (self.rows[indices] * self.weights)[:, self.param_of_value]
+        return self._at((self.codes[indices][:, None] + others).ravel())
 
     # -------------------------------------------------------- initial design
 
@@ -348,7 +356,9 @@ class ThriftyGaussianProcess(OptAlg):
         names = self.space.param_names
         known = dict.fromkeys(tuple(result[name] for name in names) for result in self.func.results)
         begun = [self.space.get_param_config_index(config) for config in known]
-        for index in begun or self._most_promising(1):
+        for index in begun:
+            self._measure([index])
+        for index in self._most_promising(1):
             self._measure([index])
         bins = self.rows * np.minimum(self.sizes, 4) // self.sizes
         while self._running() and (self.costs < FAILED).sum() < self.n_initial:
@@ -362,21 +372,28 @@ class ThriftyGaussianProcess(OptAlg):
 
     # ---------------------------------------------------------- model search
 
+    def _niches(self, ranked):
+        """Of configs in order, at most six that differ from all better ones of these in two values or more."""
+        rows = self.rows[ranked[:80]]
+        apart = (rows[:, None] != rows).sum(2) > 1
+        chosen = [0]
+        for i in range(1, len(rows)):
+            if len(chosen) < 6 and apart[i, chosen].all():
+                chosen.append(i)
+        return ranked[chosen]
+
     def _pool(self, ranked, carry):
         """The configs to choose from in a round, in order: near the best niches, of promise before, and drawn at random."""
         free = np.flatnonzero(~self.seen)
         if len(free) <= POOL:
             return free
-        centres = []
-        for i in ranked[:80]:
-            if len(centres) < 6 and all((self.rows[i] != self.rows[c]).sum() >= 2 for c in centres):
-                centres.append(i)
-        local = [np.random.permutation(self._neighbors(c))[:100] for c in centres]
+        centres = self._niches(ranked)
+        near = np.random.permutation(self._neighbors(centres))[: POOL // 2]
         # mutants: two or three values of a centre are drawn anew
-        rows = self.rows[np.array(centres)[(len(centres) * np.random.random(100) ** 2).astype(int)]]
+        rows = self.rows[centres][(len(centres) * np.random.random(100) ** 2).astype(int)]
         change = np.random.random(rows.shape).argsort(1) < np.random.choice((2, 2, 3), 100)[:, None]
         rows = np.where(change, np.random.randint(0, self.sizes, rows.shape), rows)
-        parts = [*local, self._most_promising(300), carry[~self.seen[carry]], self._at(rows @ self.weights)]
+        parts = [near, self._most_promising(300), carry[~self.seen[carry]], self._at(rows @ self.weights)]
         parts.append(free[np.random.randint(0, len(free), max(POOL - sum(map(len, parts)), POOL // 2))])
         return np.unique(np.concatenate(parts))
 
@@ -385,7 +402,7 @@ class ThriftyGaussianProcess(OptAlg):
         if self.trend is not None:  # one more feature, with a relevance of its own, and a main effect only
             group = np.append(group, len(log_length))
             log_length = np.append(log_length, 0.0)
-        theta = prior_mean = np.append(log_length, [math.log(3e-3), math.log(self.main_effects)])
+        theta = prior_mean = np.append(log_length, [math.log(1.2e-3), math.log(self.main_effects)])
         next_fit = 0
         carry = np.empty(0, dtype=np.int64)
 
@@ -396,17 +413,16 @@ class ThriftyGaussianProcess(OptAlg):
             good = int((self.costs[ranked] < FAILED).sum())
             warp = _Warp(self.costs[ranked[:good]], self.ease)
 
+            known = _sample(ranked, good)
             if n >= next_fit:
-                known = _sample(ranked, good, 120)
                 z, _, _ = _standardised(warp(self.costs[known]))
                 if self.trend is not None:
                     self._weigh_prior(known, z)
                 theta = _fit(self._features(tables, known), group, near, z, theta, prior_mean)
-                next_fit = math.ceil((1.12 if n < 60 else 1.3) * n) + 1
+                next_fit = math.ceil(1.33 * n) + 1
 
-            known = _sample(ranked, good, 160)
             pool = self._pool(ranked[:good], carry)
-            steps = -(-min(1 + n // 15, 16) // self.func.n_workers) * self.func.n_workers
+            steps = -(-min(3 + n // 18, 16) // self.func.n_workers) * self.func.n_workers
             scales = _Scales(warp, self.costs[known], self.times[known], 0.1 * float(np.median(self.times[self.done])))
             features = self._features(tables, known), self._features(tables, pool)
             try:
@@ -457,20 +473,20 @@ class ThriftyGaussianProcess(OptAlg):
 
 
 _options = {
-    "n_initial": ("configs that have to work before a model is made", 2),
+    "n_initial": ("configs that have to work before a model is made", 1),
     "inflation": (
         "how much uncertainty counts for more while the search is stuck",
-        0.28,
+        0.4,
     ),
     "thrift": (
         "power of the predicted time that expected improvement is divided by at first",
-        1.45,
+        1.8,
     ),
     "ease": (
         "most of the gap among the best that the warp of costs lets go on below them",
-        0.95,
+        0.5,
     ),
-    "main_effects": ("expected weight of main effects beside interactions", 2.7),
+    "main_effects": ("expected weight of main effects beside interactions", 4.0),
 }
 
 
