@@ -176,3 +176,18 @@ def test_a_design_of_experiments_ends_after_as_many_asks_as_were_planned(name):
 def test_nevergrad_has_more_than_are_listed():
     pytest.importorskip("nevergrad")
     assert resolve("nevergrad:DiscreteBSOOnePlusOne").library.title == "Nevergrad"
+
+
+def test_a_library_that_is_there_but_cannot_be_imported_is_one_sentence(tmp_path):
+    (tmp_path / "smac.py").write_text("")  # a version without what is needed of it
+    (tmp_path / "ConfigSpace.py").write_text("Configuration = object\n")
+    finished = subprocess.run(
+        [sys.executable, "-m", "llamea_tune", "benchmark", "smac:rf", "--repeats", "1", "--spaces", "nbody"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "LLAMEA_TUNE_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode != 0
+    assert "SMAC3 cannot be imported" in finished.stderr + finished.stdout
+    assert "Traceback" not in finished.stderr + finished.stdout

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from llamea_tune._registry import Registry
-from llamea_tune.exceptions import StrategyError
+from llamea_tune.exceptions import MissingDependencyError, StrategyError
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,18 @@ def library_of(name: str) -> Library | None:
 
 
 def find_outside(name: str) -> Any:
-    """The strategy of such a name; see `Library.strategy`."""
+    """The strategy of such a name; see `Library.strategy`.
+
+    Raises:
+        StrategyError: There is no such library, or no such optimizer.
+        MissingDependencyError: The library is not installed, or cannot be imported.
+    """
     library = library_of(name)
     if library is None:
         known = ", ".join(f"{prefix}:" for prefix in sorted(LIBRARIES))
         raise StrategyError(f"unknown strategy {name!r}; names with a colon begin with one of {known}")
-    return library.strategy(name.partition(":")[2])
+    try:
+        return library.strategy(name.partition(":")[2])
+    except ImportError as err:
+        message = f"{library.title} cannot be imported ({err}); install what it needs, in a version that fits"
+        raise MissingDependencyError(message) from err
