@@ -11,7 +11,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from llamea_tune.exceptions import MissingDependencyError, StrategyError
 from llamea_tune.execution import NamedStrategy
+from llamea_tune.execution.named import find_strategy
 from llamea_tune.spaces import load_spaces
 from llamea_tune.strategies.outside.bridge import Outside
 from llamea_tune.testing.local_scorer import local_scorer
@@ -32,6 +34,11 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--spaces", nargs="*", default=DEFAULT_SPACES, help="patterns of files in searchspaces/")
     arguments = parser.parse_args()
+    try:
+        for strategy in arguments.strategies:
+            find_strategy(strategy)
+    except (StrategyError, MissingDependencyError) as err:
+        parser.error(str(err))
     spaces = load_spaces([str(SPACES / pattern) for pattern in arguments.spaces])
     print(f"mean score on {', '.join(space.name for space in spaces)}; {arguments.repeats} repeats; own compute")
     print(" " * 38 + "".join(f"{f'{outside.value}, patience {patience}':>30}" for outside, patience in BRIDGES))
