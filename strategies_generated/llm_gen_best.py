@@ -18,7 +18,7 @@ from kernel_tuner.util import StopCriterionReached
 
 FAILED = 1e300  # a config that fails costs more
 WARP = 0.06  # added to a cost, counted from the best one, before its logarithm is taken
-POOL = 700  # configs that the model is asked about in a round
+POOL = 700  # configs that the model is asked about in a round, or some more
 KNOWN = 150  # measured configs that it is made from, at most
 
 
@@ -79,7 +79,8 @@ class _Warp:
         self.low, self.scale = _span(costs)
         gap = (float(costs[min(4, len(costs) - 1)]) - self.low) / self.scale
         self.offset = max(WARP, min(gap, ease))
-        self.bad = math.log(self.offset + (float(costs[int(0.9 * (len(costs) - 1))]) - self.low) / self.scale)
+        worse = (float(costs[-(-9 * (len(costs) - 1) // 10)]) - self.low) / self.scale
+        self.bad = math.log(self.offset + max(worse, 1.0))
 
     def __call__(self, costs):
         """Warped costs; of what failed, a bad one."""
@@ -290,8 +291,9 @@ class ThriftyGaussianProcess(OptAlg):
     def _weigh_prior(self, indices, z):
         """Go by the prior (slope 1), by its reverse (-1), or by neither (0).
 
-        It is neither unless a linear trend has a Bayes factor, by BIC, over 3 in the better half of what was measured, or in the
-        best 20: what tells good from bad may be wrong among the good. And it is neither for as long as the search is stuck.
+        It is neither unless a linear trend has a Bayes factor, by BIC, over 3 in the better half of what the model is made from,
+        or in its best 20: what tells good from bad may be wrong among the good. And it is neither for as long as the search is
+        stuck.
         """
         better = np.argsort(z)[: max(len(z) // 2, 20)]
         n = len(better)
@@ -331,6 +333,13 @@ class ThriftyGaussianProcess(OptAlg):
                 self.stagnation = 0
         return self.best_cost < best
 
+    def _times(self, indices):
+        """What measuring these took, the usual time where that is not known; and what counts as the shortest."""
+        times = self.times[self.done]
+        times = times[~np.isnan(times)]
+        usual = float(np.median(times)) if len(times) else 0.0
+        return np.where(np.isnan(self.times[indices]), usual, self.times[indices]), 0.1 * usual
+
     def _features(self, tables, indices):
         rows = self.rows[indices]
         parts = [table[rows[:, d]] for d, table in enumerate(tables)]
@@ -358,10 +367,11 @@ class ThriftyGaussianProcess(OptAlg):
         begun = [self.space.get_param_config_index(config) for config in known]
         for index in begun:
             self._measure([index])
+        self.times[begun] = np.nan  # they were measured before, and are free now
         for index in self._most_promising(1):
             self._measure([index])
         bins = self.rows * np.minimum(self.sizes, 4) // self.sizes
-        while self._running() and (self.costs < FAILED).sum() < self.n_initial:
+        while self._running() and (self.costs < FAILED).sum() < max(self.n_initial, 1):
             batch = []
             while len(batch) < self.func.n_workers and not self.seen.all():
                 drawn = np.random.choice(np.flatnonzero(~self.seen), 60)
@@ -423,7 +433,7 @@ class ThriftyGaussianProcess(OptAlg):
 
             pool = self._pool(ranked[:good], carry)
             steps = -(-min(3 + n // 18, 16) // self.func.n_workers) * self.func.n_workers
-            scales = _Scales(warp, self.costs[known], self.times[known], 0.1 * float(np.median(self.times[self.done])))
+            scales = _Scales(warp, self.costs[known], *self._times(known))
             features = self._features(tables, known), self._features(tables, pool)
             try:
                 posterior = _Posterior(*features, scales.known, theta, group, near, min(steps, len(pool)))
