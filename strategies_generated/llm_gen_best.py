@@ -4,7 +4,8 @@
 # are together.
 # Proposed by handoff (mutate, generation 15) and exported by llamea-tune on 2026-11-29.
 # Trained on convolution_milo/A100, dedispersion_milo/A100, gemm/RTX_2080_Ti,
-# pnpoly/RTX_2080_Ti, reduction/H200.
+# pnpoly/RTX_2080_Ti, reduction/H200, convolution_milo/MI250X, pnpoly/RTX_3090,
+# stencil_openmp/Xeon_2_cores, reduction/H100_80GB_HBM3.
 # Scores, settings and versions: llm_gen_best.json, beside this file.
 
 import math

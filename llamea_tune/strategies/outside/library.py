@@ -34,6 +34,19 @@ class Library:
     options: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
     more_optimizers: bool = False
 
+    def load(self, optimizer: str) -> Any:
+        """What `strategy` makes.
+
+        Raises:
+            StrategyError: There is no such optimizer.
+            MissingDependencyError: The library, or what the optimizer needs besides, is not installed or cannot be imported.
+        """
+        try:
+            return self.strategy(optimizer)
+        except ImportError as err:
+            message = f"{self.title} cannot be imported ({err}); install what it needs, in a version that fits"
+            raise MissingDependencyError(message) from err
+
     @property
     def installed(self) -> bool:
         """Whether it is; nothing is imported."""
@@ -43,12 +56,12 @@ class Library:
         """Whether there is an optimizer of this name.
 
         Raises:
-            MissingDependencyError: Only the library itself knows, and it is not installed.
+            MissingDependencyError: Only the library itself knows, and it is not installed or cannot be imported.
         """
         if optimizer in self.optimizers or not self.more_optimizers:
             return optimizer in self.optimizers
         try:
-            self.strategy(optimizer)
+            self.load(optimizer)
         except StrategyError:
             return False
         return True
@@ -76,18 +89,14 @@ def library_of(name: str) -> Library | None:
 
 
 def find_outside(name: str) -> Any:
-    """The strategy of such a name; see `Library.strategy`.
+    """The strategy of such a name; see `Library.load`.
 
     Raises:
         StrategyError: There is no such library, or no such optimizer.
-        MissingDependencyError: The library is not installed, or cannot be imported.
+        MissingDependencyError: See `Library.load`.
     """
     library = library_of(name)
     if library is None:
         known = ", ".join(f"{prefix}:" for prefix in sorted(LIBRARIES))
         raise StrategyError(f"unknown strategy {name!r}; names with a colon begin with one of {known}")
-    try:
-        return library.strategy(name.partition(":")[2])
-    except ImportError as err:
-        message = f"{library.title} cannot be imported ({err}); install what it needs, in a version that fits"
-        raise MissingDependencyError(message) from err
+    return library.load(name.partition(":")[2])
