@@ -449,8 +449,6 @@ class ThriftyGaussianProcess(OptAlg):
         n = len(self.done)
         batch = []  # picks to be measured side by side; each sees the certainty that the earlier will bring
         for _ in range(len(posterior.v) - posterior.m):
-            if not self._running():
-                break
             promise = np.where(self.seen[pool], -np.inf, self._promise(posterior, scales))
             j = int(np.argmax(promise))
             favourite = self._most_promising(1)
@@ -461,7 +459,7 @@ class ThriftyGaussianProcess(OptAlg):
             if len(batch) < self.func.n_workers and not self.seen[pool].all():
                 continue
             measured = pool[[j for j, _ in batch]]
-            if self._measure(measured):
+            if self._measure(measured) or not self._running():
                 break
             for (j, row), targets in zip(batch, scales(self.costs[measured], self.times[measured])):
                 posterior.learn(j, row, targets)
@@ -473,9 +471,8 @@ class ThriftyGaussianProcess(OptAlg):
         from scipy.special import ndtr
 
         mu, pace = posterior.mean
-        sd = np.sqrt(np.maximum(posterior.s2 * posterior.var, 1e-10)) * (
-            1.0 + self.inflation * math.log1p(self._stuck())
-        )
+        sd = np.sqrt(np.maximum(posterior.s2 * posterior.var, 1e-10))
+        sd *= 1.0 + self.inflation * math.log1p(self._stuck())
         u = (scales.best - mu) / sd
         improvement = sd * (u * ndtr(u) + np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi))
         power = self.thrift * (1.0 - self.func.budget_spent_fraction)
