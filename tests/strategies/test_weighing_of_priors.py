@@ -98,8 +98,12 @@ def test_llm_gen_best_reads_a_prior_that_is_upside_down_in_reverse():
 def test_llm_gen_best_leaves_a_prior_that_is_right_but_for_the_best():
     misleading = EXPECTED.copy()
     misleading[np.argsort(TRUE)[: SPACE.size // 20]] = 1.0
-    for seed in range(2):
-        assert BEST in numbers(strategy_map["llm_gen_best"], misleading, seed=seed, max_fevals=80)
+
+    def found(mean):
+        """How many of six runs measure the best config."""
+        return sum(BEST in numbers(strategy_map["llm_gen_best"], mean, seed=seed, max_fevals=80) for seed in range(6))
+
+    assert found(misleading) >= max(found(None) - 1, 3)
 
 
 def test_llm_gen_best_takes_no_unknown_config_for_the_choice_of_a_prior():
