@@ -76,11 +76,12 @@ class Sandbox(Closing):
             try:
                 worker = self._warm_worker()
                 return serve_run(worker, space, assignment, meter, self._limits, stopped, live=runner.takes_time)
-            except BaseException as error:
+            except WorkerDiedError:
+                reason = f"the process that it was started from died ({self._worker.cause_of_death()})"
                 self._worker.kill()
-                if not isinstance(error, WorkerDiedError):
-                    raise
-        reason = "the process that it was started from died"
+            except BaseException:
+                self._worker.kill()
+                raise
         return RunResult(meter.trace(), RunState.KILLED, reason, meter.counts(), 0.0)
 
     def _warm_worker(self) -> Worker:

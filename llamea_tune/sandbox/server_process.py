@@ -15,7 +15,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import llamea_tune
 from llamea_tune.exceptions import SandboxError
@@ -130,6 +130,7 @@ class Worker:
         self._spaces = spaces
         self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
         self._control: socket.socket | None = None
         self._guest_pid: int | None = None
         self.layers: tuple[LayerStatus, ...] = ()
@@ -153,13 +154,14 @@ class Worker:
             raise SandboxError("candidates can be run on Linux only, and less safely on macOS; on Windows, use WSL")
         self.kill()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        with tempfile.TemporaryFile() as errors, theirs:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it is read when the process has died
+        with theirs:
             with STARTING:
                 self._process = subprocess.Popen(
                     [sys.executable, "-s", "-P", "-c", _BOOT, str(theirs.fileno()), *_module_folders()],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
-                    stderr=errors,
+                    stderr=self._errors,
                     cwd="/",
                     env=clean_environment(),
                     pass_fds=(theirs.fileno(),),
@@ -173,10 +175,8 @@ class Worker:
                 self._say({**outlines, "dies_with_thread": stays}, tail=tail)
                 answer = self._hear(_START_S)
             except WorkerDiedError as error:
+                cause = self._last_words() or str(error)
                 self.kill()
-                errors.seek(0)
-                lines = errors.read().decode(errors="replace").strip().splitlines()
-                cause = lines[-1] if lines else str(error)
                 raise SandboxError(f"the sandbox did not start: {cause}; see `llamea-tune doctor`") from error
         self.layers = tuple(LayerStatus(**layer) for layer in answer["layers"])
 
@@ -224,6 +224,17 @@ class Worker:
             self._guest_pid = None
         return Report(**answer)
 
+    def cause_of_death(self) -> str:
+        """How the fork server came to its end, for people; that it does not answer, where it still runs."""
+        if self._process is None:
+            return "it was never started"
+        try:
+            status = self._process.wait(1.0)  # its socket may be closed a moment before its end
+        except subprocess.TimeoutExpired:
+            return f"no answer in {_ANSWER_S:.0f} s"
+        how = f"signal {-status}" if status < 0 else f"exit status {status}"
+        return ": ".join(filter(None, [how, self._last_words()]))
+
     def kill(self) -> None:
         """End the fork server and its guest at once; its guests die with it, wherever the kernel can see to that."""
         process, guest_pid = self._process, self._guest_pid
@@ -236,6 +247,19 @@ class Worker:
         if self._control is not None:
             with contextlib.suppress(OSError):
                 self._control.shutdown(socket.SHUT_RDWR)
+        if self._errors is not None:
+            self._errors.close()
+
+    def _last_words(self) -> str:
+        """The last line that the fork server, or a guest that could not be confined, wrote to its standard error."""
+        if self._errors is None:
+            return ""
+        try:
+            written = os.pread(self._errors.fileno(), 1 << 16, 0)
+        except ValueError:  # another thread has ended it, and closed the file
+            return ""
+        lines = written.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
 
     def _has_answered(self, patience_s: float) -> bool:
         poll = select.poll()

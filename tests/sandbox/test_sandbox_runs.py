@@ -253,6 +253,21 @@ def test_a_dead_fork_server_is_replaced(space: Space, fork_server: Callable[[], 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_fork_server_that_dies_again_and_again_is_given_up(
+    space: Space, fork_server: Callable[[], int]
+) -> None:
+    def stopped() -> bool:
+        """Asked again and again while a run goes on."""
+        os.kill(fork_server(), signal.SIGKILL)
+        return False
+
+    with Sandbox([space], limits=Limits(wall_s=20)) as fragile:
+        result = fragile.run(LOOP, 0, 1, RunBudget(), stopped)
+    assert result.state is RunState.KILLED
+    assert result.reason == "the process that it was started from died (signal 9)"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_guest_dies_with_its_fork_server(space: Space, fork_server: Callable[[], int]) -> None:
     with Sandbox([space], limits=Limits(wall_s=20)) as fragile:
         fragile.run(SAMPLE, 0, 1)
