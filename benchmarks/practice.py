@@ -6,6 +6,7 @@ Each config gets a few features of its parameters' names and values: threads of 
 thread, unrolling, vector width, staging in shared memory, padding, the read-only cache, and how far its values are from the
 middle of their ranges. For each kernel, their weights are fitted (ridge regression on the standardised logarithm of the cost)
 on the recordings of all other kernels; kernels that share a name up to what is behind `_` count as one. It takes seconds.
+With `--written`, what is expected comes from functions that a language model wrote instead (`written_practice.py`).
 
 Columns: the standard deviation of the logarithm of the cost; the rank correlation of what is expected with the recorded
 costs; scores (0 is random search) of measuring all configs in the expected order, of random search among the best expected
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from orders import OrderScorer
 from scipy.stats import spearmanr
+from written_practice import IMPROVED, PRACTICE, with_practice
 
 from llamea_tune.spaces import RecordedSpace, load_spaces
 
@@ -120,6 +122,13 @@ class Practice:
         return self.regressors[number] @ self.weights_without(self.kernels[number])
 
 
+def written(space: RecordedSpace, kind: str) -> Array:
+    """What functions that a language model wrote expect of the configs."""
+    prior = with_practice(space, kind).prior
+    assert prior is not None
+    return prior.mean
+
+
 def row(scorer: OrderScorer, expected: Array) -> dict[str, Any]:
     """How well what is expected does on a space."""
     rng, size = np.random.default_rng(0), scorer.space.size
@@ -150,11 +159,15 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spaces", action="append", required=True, help="recorded spaces: files, folders, globs")
+    parser.add_argument("--written", choices=[PRACTICE, IMPROVED], help="go by functions that a language model wrote")
     parser.add_argument("--json", type=Path, help="where to write the rows as JSON")
     arguments = parser.parse_args()
     scorers = [OrderScorer(space) for space in load_spaces(arguments.spaces)]
     practice = Practice(scorers)
-    table = [row(scorer, practice.expected(number)) for number, scorer in enumerate(scorers)]
+    table = [
+        row(scorer, written(scorer.space, arguments.written) if arguments.written else practice.expected(number))
+        for number, scorer in enumerate(scorers)
+    ]
     mean = {column: float(np.mean([each[column] for each in table])) for column in COLUMNS[1:]}
     print(f"| {' | '.join(COLUMNS)} |\n|{' --- |' * len(COLUMNS)}")
     for each in [*table, {"space": "mean", **mean}]:

@@ -2,7 +2,7 @@
 
 Each strategy runs on each space without a prior, with the recordings of the same kernel on the other devices (one device
 is left out: the space's own), with the same dealt out at random (several times) or upside down, with advice where there is some, and with whatever
-else `--priors` names. Beside that stands `order`: the configs in the order of what the others are expected to cost, with no
+else `--priors` names, such as `practice` and `practice-improved` (see `written_practice.py`). Beside that stands `order`: the configs in the order of what the others are expected to cost, with no
 search at all.
 
 The spaces are those of the hub's convolution, dedispersion, gemm and pnpoly, and those that come with the package. Finished runs are
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from written_practice import IMPROVED, PRACTICE, with_practice
 
 from llamea_tune.exceptions import PriorError, PriorWarning, SpaceFileWarning
 from llamea_tune.execution import make_contender
@@ -63,7 +64,13 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--deals", type=int, default=10, help="how often `shuffled` is dealt out, over all repeats")
-    parser.add_argument("--priors", nargs="+", default=list(KINDS), metavar="PRIOR", help="see `--prior`, and: order")
+    parser.add_argument(
+        "--priors",
+        nargs="+",
+        default=list(KINDS),
+        metavar="PRIOR",
+        help="see `--prior`, and: order, practice, practice-improved",
+    )
     parser.add_argument("--spaces", nargs="+", help="files or folders instead of all spaces")
     parser.add_argument("--only", default="", help="only spaces that have this in their name; all tell of each other")
     parser.add_argument("--hub", type=Path, default=Path(os.environ.get("LLAMEA_TUNE_HUB", DEFAULT_HUB)))
@@ -119,6 +126,8 @@ def known_with(space: RecordedSpace, spaces: Sequence[RecordedSpace], kind: str,
     """
     if kind == NONE:
         return space
+    if kind in (PRACTICE, IMPROVED):
+        return with_practice(space, kind)
     name = "others" if kind == ORDER else kind
     if name not in PRIORS:
         (known,) = with_priors([space], [name], seed=seed)

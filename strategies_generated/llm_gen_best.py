@@ -272,6 +272,7 @@ class ThriftyGaussianProcess(OptAlg):
     def _read_prior(self):
         """Take up func.prior_mean: the warped costs that it expects; its good configs, best first, its bad, worst first."""
         self.trend, self.slope, self.extremes = None, 1.0, (np.empty(0, dtype=np.int64),) * 2
+        self.choices = self.hits = 0
         mean = getattr(self.func, "prior_mean", None)
         if mean is None:
             return
@@ -285,6 +286,9 @@ class ThriftyGaussianProcess(OptAlg):
         low, scale = _span(ratio)
         warped = np.log(WARP + (ratio - low) / scale)
         self.trend = np.clip((warped - warped.mean()) / warped.std(), -3.0, 3.0)
+        # costs have their long tail where they are high; a prior with its tail where they are low may be upside down
+        low, high = np.quantile(gain, (0.01, 0.99))
+        self.slope = float(high + low >= -0.25 * (high - low))
         order = np.argsort(gain, kind="stable")
         order = order[known[order]]
         self.extremes = order[gain[order] < 0.0], order[gain[order] > 0.0][::-1]
@@ -309,6 +313,16 @@ class ThriftyGaussianProcess(OptAlg):
         """What the prior, or its reverse, expects most of among what has not been measured, best first."""
         best = self.extremes[self.slope < 0.0]
         return best[~self.seen[best]][: amount if self.slope else 0]
+
+    def _share(self):
+        """How often the prior chooses instead of the model: ever more rarely, and the less, the less that gave."""
+        return 25.0 / (30.0 + len(self.done)) * (2.0 + self.hits) / (2.0 + self.choices)
+
+    def _judge(self, choices):
+        """Count which of the prior's own choices, now measured, are among the best tenth."""
+        good = min(np.sort(self.costs[self.done])[len(self.done) // 10], FAILED)
+        self.choices += len(choices)
+        self.hits += int((self.costs[choices] <= good).sum())
 
     # ---------------------------------------------------------------- basics
 
@@ -446,24 +460,27 @@ class ThriftyGaussianProcess(OptAlg):
 
     def _round(self, pool, posterior, scales):
         """Measure the most promising of a pool, until one is the best so far; gives the most promising that are left."""
-        n = len(self.done)
-        batch = []  # picks to be measured side by side; each sees the certainty that the earlier will bring
+        batch, own = [], []  # picks to be measured side by side; each sees the certainty that the earlier will bring
         for _ in range(len(posterior.v) - posterior.m):
             promise = np.where(self.seen[pool], -np.inf, self._promise(posterior, scales))
             j = int(np.argmax(promise))
             favourite = self._most_promising(1)
-            if len(favourite) and random.random() < 5.0 / (20.0 + n):  # the prior's own choice, ever more rarely
+            if len(favourite) and random.random() < self._share():
                 j = int(np.searchsorted(pool, favourite[0]))
+                own.append(favourite[0])
             self.seen[pool[j]] = True
             batch.append(posterior.expect(j))
             if len(batch) < self.func.n_workers and not self.seen[pool].all():
                 continue
             measured = pool[[j for j, _ in batch]]
-            if self._measure(measured) or not self._running():
+            improved = self._measure(measured)
+            if own:
+                self._judge(own)
+            if improved or not self._running():
                 break
             for (j, row), targets in zip(batch, scales(self.costs[measured], self.times[measured])):
                 posterior.learn(j, row, targets)
-            batch = []
+            batch, own = [], []
         return pool[np.argsort(-promise)[:60]]
 
     def _promise(self, posterior, scales):
@@ -662,6 +679,7 @@ def _arrays_of(prior, func, searchspace):
         objective=_first(asked.objective),
         higher_is_better=_first(asked.objective_higher_is_better),
         kernel_name=getattr(getattr(runner, "kernel_source", None), "kernel_name", ""),
+        device_name=str(getattr(getattr(runner, "dev", None), "name", "")),
     )
     if not getattr(runner, "quiet", True):
         print(f"prior: {found.told if found else 'nothing is known of these configs'}")

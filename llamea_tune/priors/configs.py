@@ -23,6 +23,7 @@ class Configs:
         tune_params: Values of each tunable parameter, in order.
         value_indices: Shape `(n, n_params)`: index of each config's values.
         kernel_name: Name of the kernel, possibly empty.
+        device_name: Name of the device that they are to be measured on, possibly empty.
         objective: Name of the objective.
         higher_is_better: Whether it is maximised; None for what recordings say of it.
     """
@@ -30,6 +31,7 @@ class Configs:
     tune_params: Mapping[str, tuple[ParamValue, ...]]
     value_indices: NDArray[np.uint16]
     kernel_name: str = ""
+    device_name: str = ""
     objective: str = "time"
     higher_is_better: bool | None = None
 
@@ -39,7 +41,14 @@ class Configs:
     @classmethod
     def of_space(cls, space: Space) -> Configs:
         """Those of a space."""
-        return cls(space.tune_params, space.value_indices, space.kernel_name, space.objective, space.higher_is_better)
+        return cls(
+            space.tune_params,
+            space.value_indices,
+            space.kernel_name,
+            space.device_name,
+            space.objective,
+            space.higher_is_better,
+        )
 
     @classmethod
     def of_searchspace(
@@ -47,6 +56,7 @@ class Configs:
         searchspace: Searchspace,
         *,
         kernel_name: str = "",
+        device_name: str = "",
         objective: str = "time",
         higher_is_better: bool | None = None,
     ) -> Configs:
@@ -66,4 +76,4 @@ class Configs:
         for number, column in enumerate(zip(*searchspace.list, strict=True)):
             place = {value: index for index, value in enumerate(tune_params[names[number]])}
             indices[:, number] = [place[value] for value in column]
-        return cls(tune_params, indices, kernel_name, objective, higher_is_better)
+        return cls(tune_params, indices, kernel_name, device_name, objective, higher_is_better)

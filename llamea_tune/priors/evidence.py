@@ -12,6 +12,7 @@ from llamea_tune.exceptions import LlameaTuneError, PriorError, PriorWarning
 from llamea_tune.priors.agreement import weigh
 from llamea_tune.priors.combine import combine, of_size
 from llamea_tune.priors.configs import Configs
+from llamea_tune.priors.makers import maker
 from llamea_tune.priors.matching import Matched, match
 from llamea_tune.spaces.prior import Prior
 from llamea_tune.spaces.space import RecordedSpace
@@ -55,6 +56,7 @@ def from_recordings(recordings: Iterable[RecordedSpace], configs: Configs) -> Pr
             leave_out(err)
     if not fitting:
         return None
+    ours = maker(configs.device_name)
     known = int(np.any([matched.recorded for _, matched in fitting], axis=0).sum())
     kernels = sorted({name for recording, _ in fitting if (name := recording.kernel_name or configs.kernel_name)})
     names = [device_label(recording) for recording, _ in fitting]
@@ -63,7 +65,8 @@ def from_recordings(recordings: Iterable[RecordedSpace], configs: Configs) -> Pr
         f"{counted(len(fitting), 'recording')} of {' and '.join(kernels) or 'this kernel'}: {shown}; "
         f"{known:,} of {len(configs):,} configs known"
     )
-    return weigh([matched for _, matched in fitting], told)
+    near = [bool(ours) and maker(recording.device_name) == ours for recording, _ in fitting]
+    return weigh([matched for _, matched in fitting], told, near)
 
 
 def device_label(recording: RecordedSpace) -> str:

@@ -27,6 +27,7 @@ def prior_for_searchspace(
     objective: str = "time",
     higher_is_better: bool | None = None,
     kernel_name: str = "",
+    device_name: str = "",
 ) -> Prior | None:
     """Make a prior over a search space of Kernel Tuner's, of whatever a user has.
 
@@ -39,13 +40,18 @@ def prior_for_searchspace(
         objective: Name of the objective.
         higher_is_better: Whether it is maximised; None for what Kernel Tuner knows of it.
         kernel_name: Name of the kernel, where it is known; sources that name another one are left out.
+        device_name: Name of the device that is tuned for, where it is known; recordings of its maker's devices count more.
 
     Returns:
         The prior, over `searchspace.list` in its order; None where nothing is known.
     """
     try:
         configs = Configs.of_searchspace(
-            searchspace, kernel_name=kernel_name, objective=objective, higher_is_better=higher_is_better
+            searchspace,
+            kernel_name=kernel_name,
+            device_name=device_name,
+            objective=objective,
+            higher_is_better=higher_is_better,
         )
     except PriorError as err:
         leave_out(err)
