@@ -286,9 +286,9 @@ class ThriftyGaussianProcess(OptAlg):
         low, scale = _span(ratio)
         warped = np.log(WARP + (ratio - low) / scale)
         self.trend = np.clip((warped - warped.mean()) / warped.std(), -3.0, 3.0)
-        # costs have their long tail where they are high; a prior with its tail where they are low may be upside down
+        # costs have their longer tail where they are high; a prior that has it where they are low may be upside down
         low, high = np.quantile(gain, (0.01, 0.99))
-        self.slope = float(high + low >= -0.25 * (high - low))
+        self.slope = float(high + low >= 0.0)
         order = np.argsort(gain, kind="stable")
         order = order[known[order]]
         self.extremes = order[gain[order] < 0.0], order[gain[order] > 0.0][::-1]
