@@ -287,7 +287,7 @@ class ThriftyGaussianProcess(OptAlg):
         warped = np.log(WARP + (ratio - low) / scale)
         self.trend = np.clip((warped - warped.mean()) / warped.std(), -3.0, 3.0)
         # costs have their longer tail where they are high; a prior that has it where they are low may be upside down
-        low, high = np.quantile(gain, (0.01, 0.99))
+        low, high = np.quantile(gain, (0.003, 0.997))
         self.slope = float(high + low >= 0.0)
         order = np.argsort(gain, kind="stable")
         order = order[known[order]]
