@@ -253,9 +253,7 @@ def test_a_dead_fork_server_is_replaced(space: Space, fork_server: Callable[[], 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_fork_server_that_dies_again_and_again_is_given_up(
-    space: Space, fork_server: Callable[[], int]
-) -> None:
+def test_a_fork_server_that_dies_again_and_again_is_given_up(space: Space, fork_server: Callable[[], int]) -> None:
     def stopped() -> bool:
         """Asked again and again while a run goes on."""
         os.kill(fork_server(), signal.SIGKILL)

@@ -95,6 +95,24 @@ def test_llm_gen_best_reads_a_prior_that_is_upside_down_in_reverse():
     assert good_ones(-EXPECTED) > 2 * good_ones(None)
 
 
+def test_llm_gen_best_waits_for_a_prior_with_its_longer_tail_where_costs_are_low_to_be_shown():
+    assert np.sum(np.quantile(EXPECTED - np.median(EXPECTED), (0.003, 0.997))) > 0.0  # as kernels are
+    first = {numbers(strategy_map["llm_gen_best"], -EXPECTED, seed=seed, max_fevals=1)[0] for seed in range(6)}
+    assert len(first) > 1
+    assert int(np.argmax(EXPECTED)) not in first
+
+
+def test_llm_gen_best_lets_a_prior_choose_the_less_the_less_that_gave():
+    search = strategy_map["llm_gen_best"].load().ThriftyGaussianProcess()
+    search.costs, search.done = np.arange(40.0), list(range(30))
+    search.costs[5] = np.finfo(float).max  # failed
+    search.choices = search.hits = 0
+    before = search._share()
+    search._judge([0, 3, 4, 5, 20])  # the best tenth of 30: the first three and what is as good as the next
+    assert (search.choices, search.hits) == (5, 2)
+    assert search._share() == pytest.approx(before * 4 / 7)
+
+
 def test_llm_gen_best_leaves_a_prior_that_is_right_but_for_the_best():
     misleading = EXPECTED.copy()
     misleading[np.argsort(TRUE)[: SPACE.size // 20]] = 1.0

@@ -1,0 +1,79 @@
+"""Recordings count more where they are of the maker of the device that is tuned for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_matching import ELSEWHERE, HERE, agreement
+from test_prior_option import load, reader  # noqa: F401
+
+from llamea_tune.priors import Configs, prior_for_searchspace
+from llamea_tune.priors.evidence import from_recordings
+from llamea_tune.priors.makers import maker
+from llamea_tune.spaces import build_searchspace
+from llamea_tune.testing.cache_files import simulate, write_cache
+
+OURS = replace(ELSEWHERE[0], device_name="NVIDIA A100-PCIE-40GB")
+THEIRS = replace(ELSEWHERE[1], device_name="MI250X", costs=np.random.default_rng(0).permutation(ELSEWHERE[1].costs))
+"""One that tells of the space, and one that does not; neither agrees with the other."""
+
+CONFIGS = Configs.of_space(HERE)
+
+
+@pytest.mark.parametrize(
+    ("device_name", "expected"),
+    [
+        ("NVIDIA A100-PCIE-40GB", "NVIDIA"),
+        ("RTX_2080_Ti", "NVIDIA"),
+        ("NVIDIA H100 80GB HBM3", "NVIDIA"),
+        ("A4000", "NVIDIA"),
+        ("Tesla K20", "NVIDIA"),
+        ("MI250X", "AMD"),
+        ("AMD Instinct MI300X", "AMD"),
+        ("W7800", "AMD"),
+        ("Radeon RX 7900 XTX", "AMD"),
+        ("gfx90a", "AMD"),
+        ("AMD EPYC 7742", "AMD"),
+        ("Intel(R) Xeon(R) Processor @ 2.60GHz", "Intel"),
+        ("Intel Arc A770", "Intel"),
+        ("Core i7-12700", "Intel"),
+        ("Ampere Altra", "Arm"),
+        ("Apple M2", "Apple"),
+        ("Simulation", ""),
+        ("synthetic", ""),
+        ("", ""),
+    ],
+)
+def test_the_maker_is_told_by_the_name(device_name, expected):
+    assert maker(device_name) == expected
+
+
+def test_a_recording_of_the_same_maker_counts_more():
+    unknown = from_recordings([OURS, THEIRS], CONFIGS).mean
+    known = from_recordings([OURS, THEIRS], replace(CONFIGS, device_name="NVIDIA RTX A4000")).mean
+    assert agreement(known, HERE.valid) > 0.95 > agreement(unknown, HERE.valid) + 0.1
+
+
+@pytest.mark.parametrize("device_name", ["NVIDIA RTX A4000", "Intel Arc A770", "never heard of"])
+def test_makers_that_do_not_tell_recordings_apart_change_nothing(device_name):
+    recordings = [replace(each, device_name=f"RTX {n}000") for n, each in enumerate(ELSEWHERE, 2)]
+    one, other = (from_recordings(recordings, replace(CONFIGS, device_name=name)) for name in ("", device_name))
+    np.testing.assert_array_equal(one.mean, other.mean)
+    np.testing.assert_array_equal(one.sd, other.sd)
+
+
+def test_it_is_as_far_off_as_it_says():
+    prior = from_recordings([OURS, THEIRS], replace(CONFIGS, device_name="NVIDIA RTX A4000"))
+    off = ((prior.mean - np.log(HERE.costs / np.nanmedian(HERE.costs))) / prior.sd)[HERE.valid]
+    assert 0.1 < np.sqrt(np.mean(off**2)) < 1.5
+
+
+def test_an_exported_strategy_says_which_device_it_tunes_for(reader, tmp_path):  # noqa: F811
+    here = replace(HERE, device_name="NVIDIA RTX A4000")
+    prior = [str(write_cache(each, tmp_path / f"{n}.json")) for n, each in enumerate([OURS, THEIRS])]
+    cache = write_cache(here, tmp_path / "here.json")
+    (first,) = simulate(load(reader), here, cache, {"max_fevals": 1, "prior": prior})
+    searchspace = build_searchspace(HERE.tune_params, HERE.value_indices)
+    best = int(np.argmin(prior_for_searchspace(prior, searchspace, device_name=here.device_name).mean))
+    assert [first[name] for name in HERE.param_names] == list(HERE.param_config(best))
+    assert best != int(np.argmin(prior_for_searchspace(prior, searchspace).mean))
