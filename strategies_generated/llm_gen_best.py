@@ -288,7 +288,7 @@ class ThriftyGaussianProcess(OptAlg):
         self.trend = np.clip((warped - warped.mean()) / warped.std(), -3.0, 3.0)
         # costs have their longer tail where they are high; a prior that has it where they are low may be upside down
         low, high = np.quantile(gain, (0.003, 0.997))
-        self.slope = float(high + low >= 0.0)
+        self.slope = float(high + low >= 0.0 or high <= 0.0)
         order = np.argsort(gain, kind="stable")
         order = order[known[order]]
         self.extremes = order[gain[order] < 0.0], order[gain[order] > 0.0][::-1]

@@ -77,7 +77,7 @@ class Sandbox(Closing):
                 worker = self._warm_worker()
                 return serve_run(worker, space, assignment, meter, self._limits, stopped, live=runner.takes_time)
             except WorkerDiedError:
-                reason = f"the process that it was started from died ({self._worker.cause_of_death()})"
+                reason = f"the process that it was started from {self._worker.how_it_failed()}"
                 self._worker.kill()
             except BaseException:
                 self._worker.kill()

@@ -30,6 +30,7 @@ _ANSWER_S = 300.0  # it may have to import and to build a large search space fir
 STARTING = threading.Lock()
 """Held while a process is started: one that is forked meanwhile would keep open what tells that the other has begun."""
 
+_TAIL = 1 << 16  # bytes of its standard error that are looked at
 _MAX_IMPORTS = 100  # that the fork server may be asked to make ahead of a run
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
 
@@ -224,16 +225,16 @@ class Worker:
             self._guest_pid = None
         return Report(**answer)
 
-    def cause_of_death(self) -> str:
-        """How the fork server came to its end, for people; that it does not answer, where it still runs."""
+    def how_it_failed(self) -> str:
+        """What became of the fork server, for people: how it died, or that it does not answer where it still runs."""
         if self._process is None:
-            return "it was never started"
+            return "was never started"
         try:
             status = self._process.wait(1.0)  # its socket may be closed a moment before its end
         except subprocess.TimeoutExpired:
-            return f"no answer in {_ANSWER_S:.0f} s"
+            return "did not answer"
         how = f"signal {-status}" if status < 0 else f"exit status {status}"
-        return ": ".join(filter(None, [how, self._last_words()]))
+        return f"died ({': '.join(filter(None, [how, self._last_words()]))})"
 
     def kill(self) -> None:
         """End the fork server and its guest at once; its guests die with it, wherever the kernel can see to that."""
@@ -255,8 +256,9 @@ class Worker:
         if self._errors is None:
             return ""
         try:
-            written = os.pread(self._errors.fileno(), 1 << 16, 0)
-        except ValueError:  # another thread has ended it, and closed the file
+            size = os.fstat(self._errors.fileno()).st_size
+            written = os.pread(self._errors.fileno(), _TAIL, max(0, size - _TAIL))
+        except (OSError, ValueError):  # another thread has ended it, and closed the file
             return ""
         lines = written.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else ""

@@ -74,6 +74,17 @@ def test_one_known_config_is_enough(strategy):
     assert numbers(strategy, mean, sd)[0] != BEST
 
 
+@pytest.mark.parametrize("known", [1, 20])
+@pytest.mark.parametrize("kept", [0.02, 1.0])
+def test_a_prior_that_knows_nothing_but_good_configs_is_begun_with(known, kept):
+    space = synthetic_space(1, kept=kept)
+    good = np.argsort(np.where(space.valid, space.costs, np.inf))[:known]
+    mean, sd = np.full(space.size, np.nan), np.full(space.size, np.nan)
+    mean[good], sd[good] = np.linspace(-0.6, -0.4, known), 0.3
+    for seed in range(3):
+        assert numbers(strategy_map["llm_gen_best"], mean, sd, space=space, seed=seed, max_fevals=1) == [good[0]]
+
+
 def test_what_is_right_saves_much_and_what_is_wrong_costs_little(strategy):
     unknown = excess(strategy)
     assert excess(strategy, EXPECTED) < 0.5 * unknown
