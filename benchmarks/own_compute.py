@@ -3,7 +3,8 @@
 Each strategy makes whole runs of so many measurements on a bundled space, in one process and on one thread; own compute is summed by tenths of
 the run, and averaged over runs. Ratios between strategies hold on any machine; milliseconds do not.
 
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/own_compute.py [STRATEGY...] [--space gemm/H200] [--fevals 3000] [--runs 3]
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/own_compute.py [STRATEGY...] [--space gemm/H200] [--fevals 3000] [--runs 3] \
+        [--prior FILE]
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from kernel_tuner.interface import strategy_map
 import llamea_tune  # noqa: F401  # puts the generated strategies into Kernel Tuner
 from llamea_tune.execution.named import PreparedSpace
 from llamea_tune.front_door.named_spaces import AS_THEY_SAY, load_named
+from llamea_tune.priors import with_priors
 from llamea_tune.runners import Meter, RunBudget
 from llamea_tune.runners.compute import ComputeClock
 from llamea_tune.runners.strategy_run import run_strategy
@@ -31,8 +33,9 @@ def main() -> None:
     parser.add_argument("--space", default="gemm/H200")
     parser.add_argument("--fevals", type=int, default=3000)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--prior", action="append", default=[], help="files of recordings or advice; see `priors.md`")
     arguments = parser.parse_args()
-    (space,) = load_named([arguments.space], AS_THEY_SAY)
+    (space,) = with_priors(load_named([arguments.space], AS_THEY_SAY), arguments.prior, seed=1)
     print(
         f"ms for each measurement on {space.name}, by tenths of {arguments.fevals} measurements, {arguments.runs} runs"
     )
@@ -59,6 +62,7 @@ def milliseconds(name: str, prepared: PreparedSpace, fevals: int, seed: int) -> 
         strategy_options=options,
         seed=seed,
         compute=ComputeClock(charge),
+        prior=prepared.space.prior,
     )
     return used_us / 1000.0 / (fevals / TENTHS)
 
