@@ -1,9 +1,9 @@
 """What it is worth to know something of a space beforehand, and what it costs to be misled.
 
 Each strategy runs on each space without a prior, with the recordings of the same kernel on the other devices (one device
-is left out: the space's own), with the same dealt out at random (several times) or upside down, with advice where there is some, and with whatever
-else `--priors` names, such as `practice` and `practice-improved` (see `written_practice.py`). Beside that stands `order`: the configs in the order of what the others are expected to cost, with no
-search at all.
+is left out: the space's own), with the same dealt out at random (several times) or upside down, with advice where there is
+some, and with whatever else `--priors` names, such as `practice` and `practice-improved` (`written_practice.py`). Beside that
+stands `order`: the configs in the order of what the others are expected to cost, with no search at all.
 
 The spaces are those of the hub's convolution, dedispersion, gemm and pnpoly, and those that come with the package. Finished runs are
 kept, and the outcome is written after each space with each prior: after an interruption, or when `--minutes` are over, the

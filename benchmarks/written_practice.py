@@ -40,7 +40,7 @@ def with_practice(space: RecordedSpace, kind: str) -> RecordedSpace:
     """The space with what the functions expect as its prior."""
     functions = _functions(_folder(space, kind))
     made = [
-        function(space.tune_params, _restrictions(space), _columns(space), space.device_name) for function in functions
+        function(space.tune_params, space.restrictions, _columns(space), space.device_name) for function in functions
     ]
     mean = np.mean(made, axis=0)
     told = f"{len(functions)} functions that a language model wrote"
@@ -65,10 +65,6 @@ def _functions(folder: str) -> list[Function]:
                 exec(compile(code, name, "exec"), names)
                 functions.append(names["practice"])
     return functions
-
-
-def _restrictions(space: RecordedSpace) -> list[str]:
-    return [text for text in space.restrictions or () if isinstance(text, str)]
 
 
 def _columns(space: RecordedSpace) -> dict[str, NDArray[Any]]:

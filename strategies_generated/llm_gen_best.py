@@ -286,7 +286,8 @@ class ThriftyGaussianProcess(OptAlg):
         low, scale = _span(ratio)
         warped = np.log(WARP + (ratio - low) / scale)
         self.trend = np.clip((warped - warped.mean()) / warped.std(), -3.0, 3.0)
-        # costs have their longer tail where they are high; a prior that has it where they are low may be upside down
+        # costs have their longer tail where they are high; a prior that has it where they are low may be upside down,
+        # unless it knows good configs alone
         low, high = np.quantile(gain, (0.003, 0.997))
         self.slope = float(high + low >= 0.0 or high <= 0.0)
         order = np.argsort(gain, kind="stable")

@@ -5,13 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from test_matching import ELSEWHERE, HERE, agreement
-from test_prior_option import load, reader  # noqa: F401
 
-from llamea_tune.priors import Configs, prior_for_searchspace
+from llamea_tune.priors import Configs
 from llamea_tune.priors.evidence import from_recordings
 from llamea_tune.priors.makers import maker
-from llamea_tune.spaces import build_searchspace
-from llamea_tune.testing.cache_files import simulate, write_cache
 
 OURS = replace(ELSEWHERE[0], device_name="NVIDIA A100-PCIE-40GB")
 THEIRS = replace(ELSEWHERE[1], device_name="MI250X", costs=np.random.default_rng(0).permutation(ELSEWHERE[1].costs))
@@ -71,14 +68,3 @@ def test_it_is_as_far_off_as_it_says():
     prior = from_recordings([OURS, THEIRS], replace(CONFIGS, device_name="NVIDIA RTX A4000"))
     off = ((prior.mean - np.log(HERE.costs / np.nanmedian(HERE.costs))) / prior.sd)[HERE.valid]
     assert 0.1 < np.sqrt(np.mean(off**2)) < 1.5
-
-
-def test_an_exported_strategy_says_which_device_it_tunes_for(reader, tmp_path):  # noqa: F811
-    here = replace(HERE, device_name="NVIDIA RTX A4000")
-    prior = [str(write_cache(each, tmp_path / f"{n}.json")) for n, each in enumerate([OURS, THEIRS])]
-    cache = write_cache(here, tmp_path / "here.json")
-    (first,) = simulate(load(reader), here, cache, {"max_fevals": 1, "prior": prior})
-    searchspace = build_searchspace(HERE.tune_params, HERE.value_indices)
-    best = int(np.argmin(prior_for_searchspace(prior, searchspace, device_name=here.device_name).mean))
-    assert [first[name] for name in HERE.param_names] == list(HERE.param_config(best))
-    assert best != int(np.argmin(prior_for_searchspace(prior, searchspace).mean))

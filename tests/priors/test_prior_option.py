@@ -72,6 +72,19 @@ def test_a_search_of_a_few_measurements_finds_good_configs(reader, caches, tmp_p
     assert min(known) < 1.05 * HERE.optimum < min(blind)
 
 
+def test_an_exported_strategy_says_which_device_it_tunes_for(reader, tmp_path):
+    here = replace(HERE, device_name="NVIDIA RTX A4000")
+    ours = replace(ELSEWHERE[0], device_name="NVIDIA A100-PCIE-40GB")
+    shuffled = np.random.default_rng(0).permutation(ELSEWHERE[1].costs)
+    theirs = replace(ELSEWHERE[1], device_name="MI250X", costs=shuffled)
+    prior = [str(write_cache(each, tmp_path / f"{n}.json")) for n, each in enumerate([ours, theirs])]
+    cache = write_cache(here, tmp_path / "here.json")
+    (first,) = simulate(load(reader), here, cache, {"max_fevals": 1, "prior": prior})
+    best = int(np.argmin(mean_of(prior, device_name=here.device_name)))
+    assert [first[name] for name in HERE.param_names] == list(HERE.param_config(best))
+    assert best != int(np.argmin(mean_of(prior)))
+
+
 def test_all_kinds_of_sources_and_several_of_them(caches):
     folder = mean_of(caches[0].parent)
     np.testing.assert_array_equal(folder, mean_of([str(path) for path in caches]))
